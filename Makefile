@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# One Makefile, no configure: `make help` lists everything, `make setup` as root installs the libraries.
+
+VERSION := 0.1.0
+prefix ?= /usr/local
+RUNS ?= 100000
+CFLAGS ?= -O2 -g
+PKG_CONFIG ?= pkg-config
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+default_O := build/gcc
+O ?= build/$(notdir $(firstword $(CC)))$(if $(SAN),-san)$(if $(TSAN),-tsan)$(if $(FUZZ),-fuzz)
+Q := $(if $(V),,@)
+say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-6s %s\n' $(1) $@)
+
+# --- libraries ---
+
+packages := libtraceevent capstone libelf libdw libzstd zlib json-c numa
+missing := $(shell for p in $(packages); do $(PKG_CONFIG) --exists $$p 2>/dev/null || echo $$p; done)
+found := $(filter-out $(missing),$(packages))
+libcheck := $(shell $(PKG_CONFIG) --exists check 2>/dev/null && $(PKG_CONFIG) --libs check)
+# Their headers as system headers: warnings in them are not ours.
+as_system = $(patsubst -I%,-isystem %,$(1))
+
+# libperf is the one that .ci/setup built, or the system's. The order of its folders matters: the kernel's
+# linux/types.h before that of uapi, and the perf_event.h of its uapi before the system's, whose
+# perf_event_attr may be shorter.
+libperf := $(shell CC='$(CC)' .ci/setup where)
+ifeq ($(libperf),)
+missing += libperf
+else ifeq ($(libperf),system)
+libperf_version := (system)
+libperf_cflags := $(call as_system,$(shell $(PKG_CONFIG) --cflags libperf))
+libperf_libs := $(shell $(PKG_CONFIG) --libs libperf)
+else
+libperf_version := $(shell head -n 1 $(libperf)/version)
+libperf_cflags := $(addprefix -isystem $(libperf)/tools/,lib/perf/include lib include) \
+	$(addprefix -isystem ,$(wildcard $(libperf)/tools/arch/*/include $(libperf)/tools/arch/*/include/uapi)) \
+	-isystem $(libperf)/tools/include/uapi
+libperf_libs := $(libperf)/lib/libperf.a $(libperf)/lib/libapi.a
+endif
+
+libraries := libperf $(libperf_version)$(shell for p in $(found); do \
+	printf ', %s %s' $$p "$$($(PKG_CONFIG) --modversion $$p)"; done)
+ldlibs := -Wl,--as-needed $(libperf_libs) $(if $(found),$(shell $(PKG_CONFIG) --libs $(found))) -lpthread -lm
+
+# --- flags ---
+
+export WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wundef -Wstrict-prototypes -Wmissing-prototypes \
+	-Wpointer-arith -Wwrite-strings -Wimplicit-fallthrough
+asan := -fsanitize=address,undefined
+sanitize := $(if $(SAN)$(FUZZ),$(asan)) $(if $(FUZZ),-fsanitize=fuzzer-no-link) $(if $(TSAN),-fsanitize=thread) \
+	$(if $(SAN)$(FUZZ)$(TSAN),-fno-sanitize-recover=all -fno-omit-frame-pointer)
+cppflags := -D_GNU_SOURCE -Iinclude -DDA_VERSION='"$(VERSION)"' -DDA_LIBRARIES='"$(libraries)"' \
+	$(call as_system,$(if $(found),$(shell $(PKG_CONFIG) --cflags $(found)))) $(CPPFLAGS)
+cflags := -std=c17 -pthread $(WARNINGS) $(if $(WERROR),-Werror) $(CFLAGS) $(sanitize)
+compile = $(CC) $(cppflags) $(dirs) $(cflags) $(std)
+link = $(CC) $(cflags) $(LDFLAGS)
+
+# --- what there is to build ---
+
+objects = $(patsubst %.c,$(O)/%.o,$(wildcard $(1)))
+bin := $(O)/damon-attrs
+lib := $(O)/libda.a
+lib_o := $(call objects,src/*.c decoders/*.c)
+libperf_o := $(filter $(O)/src/evt_libperf.o $(O)/src/libperf_%.o,$(lib_o))
+cmd_o := $(call objects,cmd/*.c)
+help_o := $(filter-out $(O)/tests/test_%,$(call objects,tests/*.c))
+tests := $(if $(libcheck),$(patsubst %.c,$(O)/%,$(wildcard tests/test_*.c)))
+fuzzers := $(patsubst tests/fuzz/%.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
+replays := $(patsubst tests/fuzz/%.c,$(O)/tests/fuzz/%_replay,$(wildcard tests/fuzz/fuzz_*.c))
+sources := $(wildcard $(addsuffix /*.[ch],include src decoders cmd tests tests/*))
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all check test layers headers unit golden replay live demo run-demo bench fuzz fuzz-run format \
+	format-check install clean setup help FORCE
+
+all: $(bin) ## build ./damon-attrs
+ifeq ($(O),$(default_O))
+	@test damon-attrs -ef $(bin) || ln -sf $(bin) damon-attrs
+else
+	@echo 'built $(bin)'
+endif
+
+$(bin): $(cmd_o) $(lib)
+	$(call say,LINK)
+	$(Q)$(link) -o $@ $^ $(ldlibs)
+
+$(lib): $(lib_o)
+	$(call say,AR)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+# Nothing in src/ or decoders/ may need cmd/.
+$(O)/libda-alone: $(lib)
+	$(call say,LINK)
+	$(Q)echo 'int main(void) { return 0; }' | $(link) -o $@ -x c - -x none -Wl,--whole-archive $(lib) \
+		-Wl,--no-whole-archive $(ldlibs)
+
+$(O)/%.o: %.c $(O)/flags
+	$(call say,CC)
+	@mkdir -p $(@D)
+	$(Q)$(compile) -MMD -MP -c -o $@ $<
+
+$(O)/tests/%.o: private dirs := -Isrc -Idecoders
+$(libperf_o): private dirs := $(libperf_cflags)
+$(libperf_o): private std := -std=gnu17
+
+$(tests): $(O)/tests/%: $(O)/tests/%.o $(help_o) $(lib)
+	$(call say,LINK)
+	$(Q)$(link) -o $@ $^ $(libcheck) $(ldlibs)
+
+$(replays): $(O)/tests/fuzz/%_replay: $(O)/tests/fuzz/%.o $(O)/tests/fuzz/replay.o $(lib)
+	$(call say,LINK)
+	$(Q)$(link) -o $@ $^ $(ldlibs)
+
+$(fuzzers): $(O)/%: $(O)/tests/fuzz/%.o $(lib)
+	$(call say,LINK)
+	$(Q)$(link) -fsanitize=fuzzer -o $@ $^ $(ldlibs)
+
+# Other flags, another libperf: everything is compiled again.
+$(O)/flags: FORCE
+	$(if $(missing),$(error not installed: $(missing). Run: make setup (as root, for packages)))
+	@mkdir -p $(O)
+	@echo '$(subst ','\'',$(compile) $(libperf_cflags))' >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+-include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(call objects,tests/*.c tests/fuzz/*.c))
+
+# --- tests ---
+
+run_tests = O=$(O) SAN=$(SAN)$(TSAN) tests/run-tests.sh
+# After root worked in somebody's checkout, what was built is theirs.
+give_back = [ "$$(id -u)" != 0 ] || [ -O . ] || chown -hR --reference=. build damon-attrs 2>/dev/null || :
+
+check: ## all tests; as root it installs first what they need (T='unit/*' picks some)
+	@[ "$$(id -u)" != 0 ] || .ci/setup check
+	@$(MAKE) --no-print-directory test; status=$$?; $(give_back); exit $$status
+
+KINDS ?= layers headers docs unit golden replay live
+test: all $(O)/libda-alone $(tests) $(replays) ## the same with what is installed (KINDS='unit golden' runs these)
+	@$(run_tests) $(KINDS)
+
+layers headers: ## only the direction rules; only: every header compiles alone
+	@tests/check-$@.sh
+
+unit: $(tests) ## only the unit tests
+golden: $(bin) ## only the golden tests
+replay: $(replays) ## only the fuzz targets, over their corpora
+live: $(bin) ## only the tests that record on this machine
+unit golden replay live:
+	@$(run_tests) $@
+
+demo: ## build and show record, report, diagnose; as root it installs first what they need
+	@[ "$$(id -u)" != 0 ] || .ci/setup build
+	@$(MAKE) --no-print-directory run-demo; status=$$?; $(give_back); exit $$status
+
+run-demo: all
+	@DA=$(bin) tests/demo.sh
+
+bench: all ## measure speed and memory, as ratios
+	@for b in tests/bench/*.sh; do echo "== $$b"; DA=$(abspath $(bin)) DA_SRC=$(CURDIR) $$b || exit 1; done
+
+ifdef FUZZ
+fuzz: $(fuzzers)
+fuzz-run: $(fuzzers)
+	@RUNS=$(RUNS) tests/fuzz/run.sh $(O) $(fuzzers)
+else
+fuzz fuzz-run: ## build the libFuzzer targets; run each of them RUNS=100000 times
+	@$(MAKE) --no-print-directory CC=clang FUZZ=1 $@
+endif
+
+# --- the rest ---
+
+format: ## reformat all sources
+	clang-format -i $(sources)
+
+format-check: ## show what `make format` would change
+	@status=0; for f in $(sources); do \
+		clang-format $$f | diff -u --label $$f --label $$f.formatted $$f - || status=1; \
+	done; exit $$status
+
+install: $(bin) ## install to $(DESTDIR)$(prefix)
+	install -D $(bin) $(DESTDIR)$(prefix)/bin/damon-attrs
+	for m in $(wildcard doc/*.1 doc/*.7); do \
+		install -D -m 644 $$m $(DESTDIR)$(prefix)/share/man/man$${m##*.}/$${m##*/} || exit 1; done
+
+clean: ## remove what was built
+	rm -rf build damon-attrs
+
+setup: ## install all that building and testing need (root)
+	.ci/setup check
+
+help: ## this list
+	@sed -n 's/^\([a-z][a-z -]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 20
+	@echo
+	@echo 'Variables: CC=clang  SAN=1 (address, undefined)  TSAN=1  WERROR=1  V=1 (show commands)  O=FOLDER'
+	@echo '           CFLAGS  LDFLAGS  DESTDIR  prefix  RUNS  T=PATTERN  DA_DEPS=FOLDER (where libperf is)'

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * damon-attrs record: parses options, runs a session into a file, says what was recorded and lost.
+ */
+#include <argp.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "run.h"
+
+enum { OPT_REGS = 0x100, OPT_KEEP, OPT_PROGRESS, OPT_REGIONS };
+
+struct args {
+	struct opts_events ev;
+	const char *output;
+	bool quiet, verbose, regs, keep, progress;
+	struct da_match_opts match;
+};
+
+/* clang-format off */
+static const struct argp_option options[] = {
+	{NULL, 0, NULL, 0, "Output:", -1},
+	{"output", 'o', "FILE", 0, "Write FILE instead of damon-attrs.data; - is a pipe", -1},
+	{"quiet", 'q', NULL, 0, "No warnings, no summary", -1},
+	{"verbose", 'v', NULL, 0, "Say more", -1},
+	{"progress", OPT_PROGRESS, NULL, 0, "Print the counters every second even if stderr is no terminal", -1},
+	{"keep", OPT_KEEP, NULL, 0, "Leave COMMAND running when the recording ends first", -1},
+	{"regs", OPT_REGS, NULL, 0, "Registers with page faults too", -1},
+	{"data", 'd', NULL, 0, "Sample data addresses (as perf; always on)", -1},
+	{"regions", OPT_REGIONS, "HOW", 0, "Regions of the live match layer: vma (default), fixed=SIZE", -1},
+	{NULL, 'i', NULL, 0, "Not the children of the target (as perf; same as --no-inherit)", -1},
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+/* clang-format on */
+
+static void set_regions(struct args *a, struct argp_state *state, const char *arg)
+{
+	if (!strcmp(arg, "vma")) {
+		a->match.regions = DA_REGIONS_VMA;
+	} else if (!strncmp(arg, "fixed=", 6) && !opts_size(arg + 6, &a->match.fixed_bytes) &&
+		   a->match.fixed_bytes >= 4096 && !(a->match.fixed_bytes & (a->match.fixed_bytes - 1))) {
+		a->match.regions = DA_REGIONS_FIXED;
+	} else {
+		argp_error(state, "bad regions '%s' (wanted: vma, or fixed=SIZE with a power of two of 4k or more)",
+			   arg);
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *a = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->ev;
+		break;
+	case 'o':
+		a->output = arg;
+		break;
+	case 'q':
+		a->quiet = true;
+		break;
+	case 'v':
+		a->verbose = true;
+		break;
+	case 'd':
+		break;
+	case 'i':
+		a->ev.no_inherit = true;
+		break;
+	case OPT_PROGRESS:
+		a->progress = true;
+		break;
+	case OPT_KEEP:
+		a->keep = true;
+		break;
+	case OPT_REGS:
+		a->regs = true;
+		break;
+	case OPT_REGIONS:
+		set_regions(a, state, arg);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static int fail(const struct da_error *err)
+{
+	fprintf(stderr, "damon-attrs: error: %s\n", err->msg);
+	return run_error_status(err);
+}
+
+static void print_counters(const struct da_session *s, const char *end)
+{
+	struct da_ledger l = da_session_ledger(s);
+	struct da_counters c = da_ledger_counters(&l);
+
+	fprintf(stderr,
+		"samples=%" PRIu64 " callback=%" PRIu64 " valid=%" PRIu64 " enqueue=%" PRIu64 " dequeue=%" PRIu64
+		" overflow=%" PRIu64 " match=%" PRIu64 " update=%" PRIu64 "%s",
+		da_session_samples(s), c.callback, c.valid, c.enqueue, c.dequeue, c.overflow, c.match, c.update,
+		end);
+}
+
+static void progress(void *ctx, struct da_session *s)
+{
+	(void)ctx;
+	if (!isatty(STDERR_FILENO)) {
+		print_counters(s, "\n");
+		return;
+	}
+	fputs("\r\033[K", stderr);
+	print_counters(s, "");
+}
+
+/* What the user asked for, kept in the recording. */
+static char *options_json(const struct args *a, const char *spec)
+{
+	json_object *o = json_object_new_object();
+	const char *text;
+	char *copy;
+
+	json_object_object_add(o, "event", json_object_new_string(spec));
+	json_object_object_add(o, "drain", json_object_new_string(a->ev.drain == DA_DRAIN_SINGLE ? "single" : "percpu"));
+	json_object_object_add(o, "regions",
+			       json_object_new_string(a->match.regions == DA_REGIONS_FIXED ? "fixed" : "vma"));
+	if (a->match.regions == DA_REGIONS_FIXED)
+		json_object_object_add(o, "fixed_bytes", json_object_new_uint64(a->match.fixed_bytes));
+	json_object_object_add(o, "phys", json_object_new_boolean(a->ev.phys));
+	text = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN);
+	copy = text ? strdup(text) : NULL;
+	json_object_put(o);
+	return copy;
+}
+
+static void print_loss(const struct da_facts *f)
+{
+	if (f->lost_counter > 0)
+		fprintf(stderr,
+			"damon-attrs: %" PRId64 " samples lost in the kernel's rings (%" PRId64
+			" in LOST records, %" PRId64 " pending at stop); -m makes the rings larger\n",
+			f->lost_counter, f->lost_records, f->pending_at_stop);
+	else if (f->lost_records > 0)
+		fprintf(stderr, "damon-attrs: %" PRId64 " records lost in the kernel's rings\n", f->lost_records);
+	if (f->throttled > 0)
+		fprintf(stderr, "damon-attrs: throttled %" PRId64 " times\n", f->throttled);
+}
+
+static void print_summary(const struct args *a, struct run_result *res)
+{
+	struct da_facts f;
+	struct stat st;
+
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+	fputs("damon-attrs: ", stderr);
+	print_counters(res->session, "\n");
+	if (!da_session_facts(res->session, &f)) {
+		print_loss(&f);
+		da_facts_release(&f);
+	}
+	if (!strcmp(a->output, "-"))
+		return;
+	if (!stat(a->output, &st))
+		fprintf(stderr, "damon-attrs: %" PRIu64 " samples in '%s' (%.1f MB)\n", res->samples, a->output,
+			(double)st.st_size / 1e6);
+}
+
+/* COMMAND's own status; 0 when the recording ended first. */
+static int exit_status(const struct run_result *res)
+{
+	if (!strcmp(res->reason, "exit") && res->command_status >= 0)
+		return target_exit_status(res->command_status);
+	return 0;
+}
+
+static int record(struct args *a, int argc, char **argv)
+{
+	struct run_opts run = {.duration_ns = a->ev.duration_ns, .keep = a->keep, .quiet = a->quiet, .who = "record"};
+	struct run_result res = {0};
+	struct da_spec *specs = NULL;
+	struct da_error err = {0};
+	char *text = opts_events_text(&a->ev), *json = NULL, why[1024] = "";
+	int rc, status;
+
+	if (!text) {
+		da_fail(&err, DA_ENOMEM, 0, "out of memory");
+		return fail(&err);
+	}
+	rc = da_spec_parse(text, &specs, &run.session.nr_specs, why, sizeof(why), &err);
+	if (why[0] && !a->quiet)
+		fprintf(stderr, "%s%s", why, why[strlen(why) - 1] == '\n' ? "" : "\n");
+	if (rc) {
+		status = fail(&err);
+		goto out;
+	}
+	json = options_json(a, text);
+	opts_events_session(&a->ev, &run.session);
+	run.session.specs = specs;
+	run.session.output = a->output;
+	run.session.argc = argc;
+	run.session.argv = argv;
+	run.session.options_json = json;
+	run.session.regs = a->regs;
+	run.session.verbose = a->verbose;
+	run.session.match = a->match;
+	run.command = a->ev.command;
+	if (!strcmp(a->output, "-"))
+		run.output = TARGET_TO_STDERR; /* the pipe is ours alone */
+	if (a->ev.target == DA_TARGET_NONE && a->ev.cpu_list && !a->ev.command)
+		run.session.target = DA_TARGET_SYSTEM; /* -C alone: all tasks of these CPUs, as perf */
+	run.progress = !a->quiet && (a->progress || isatty(STDERR_FILENO)) ? progress : NULL;
+	rc = run_session(&run, &res, &err);
+	if (rc) {
+		status = fail(&err);
+		if (res.exec_failed)
+			status = target_exit_status(res.command_status);
+	} else {
+		if (!a->quiet)
+			print_summary(a, &res);
+		status = exit_status(&res);
+	}
+	da_session_free(res.session);
+out:
+	free(specs);
+	free(text);
+	free(json);
+	return status;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	static const struct argp_child children[] = {{&opts_events_argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "[--] COMMAND [ARG...]",
+		.doc = "Samples memory accesses, runs them through the pipeline and writes a perf.data file.",
+		.children = children,
+	};
+	struct args a = {.ev = {.target = DA_TARGET_NONE}, .output = "damon-attrs.data"};
+	int status;
+
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
+	if (!a.ev.command && a.ev.target == DA_TARGET_NONE && !a.ev.cpu_list) {
+		fputs("damon-attrs: error: nothing to record: give a COMMAND, -p PID, -t TID or -a\n", stderr);
+		status = 2;
+	} else {
+		status = record(&a, argc, argv);
+	}
+	opts_events_release(&a.ev);
+	return status;
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * damon-attrs report: parses options, decodes a recording, prints it in the format asked for.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "da_offline.h"
+#include "da_render.h"
+#include "opts.h"
+#include "pager.h"
+
+#define DEFAULT_WIDTH  80
+#define DEFAULT_LIMIT  20
+#define DEFAULT_SPACES 5
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_SAMPLES, FORMAT_NR };
+static const char *const format_names[FORMAT_NR] = {"text", "json", "csv", "samples"};
+
+enum {
+	OPT_FORMAT = 0x100, OPT_REGIONS, OPT_PID, OPT_COMM, OPT_TIME, OPT_LIMIT, OPT_WIDTH, OPT_NO_HEATMAP,
+	OPT_COLOR, OPT_PHYS
+};
+
+struct list {
+	const char **items;
+	size_t nr;
+};
+
+struct args {
+	const char *input, *output, *fields, *color;
+	enum format format;
+	struct da_offline_opts offline;
+	struct da_render_opts render;
+	struct list events, comms;
+	pid_t *pids;
+	bool quiet, has_limit;
+	char problem[512]; /* what is wrong with an argument */
+};
+
+/* clang-format off */
+static const struct argp_option options[] = {
+	{NULL, 0, NULL, 0, "Input and output:", 1},
+	{"input", 'i', "FILE", 0, "Read FILE instead of damon-attrs.data; - is standard input", 1},
+	{"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 1},
+	{"format", OPT_FORMAT, "FORMAT", 0, "text (default), json, csv, or samples: one access a line", 1},
+	{"fields", 'F', "LIST", 0, "Fields of --format=samples: time, cpu, pid, tid, comm, event, ip, sym, dso, addr, "
+		"phys_addr, weight, data_src, data_page_size, period, op, size, how, region", 1},
+	{NULL, 0, NULL, 0, "What to show:", 2},
+	{"regions", OPT_REGIONS, "HOW", 0, "vma (default), or fixed=SIZE", 2},
+	{"event", 'e', "EVENT", 0, "Only this event, by name or number; may be repeated", 2},
+	{"pid", OPT_PID, "LIST", 0, "Only these processes", 2},
+	{"comm", OPT_COMM, "NAME", 0, "Only tasks of this name; may be repeated", 2},
+	{"time", OPT_TIME, "START,STOP", 0, "Only this time, in seconds of the recording's clock, or with + from the "
+		"first sample; either may be left out", 2},
+	{"phys", OPT_PHYS, NULL, 0, "Physical memory too", 2},
+	{NULL, 0, NULL, 0, "How to show it:", 3},
+	{"sort", 's', "KEY", 0, "Order of regions: share (default), samples, accesses, reads, writes, size, addr, label", 3},
+	{"limit", OPT_LIMIT, "N", 0, "At most N regions a table (text: 20, csv: all); 0: all, of all processes", 3},
+	{"width", OPT_WIDTH, "N", 0, "Columns (the terminal's, else 80)", 3},
+	{"no-heatmap", OPT_NO_HEATMAP, NULL, 0, "Tables only", 3},
+	{"color", OPT_COLOR, "WHEN", 0, "auto (default), always, never", 3},
+	{"verbose", 'v', NULL, 0, "Say more", 3},
+	{"quiet", 'q', NULL, 0, "No warnings", 3},
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+/* clang-format on */
+
+/* ---- options ---- */
+
+static error_t bad(struct args *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Keeps the message for cmd_report(): one line, without a stack of usage text. */
+static error_t bad(struct args *a, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vsnprintf(a->problem, sizeof(a->problem), fmt, ap) < 0)
+		a->problem[0] = '\0';
+	va_end(ap);
+	return EINVAL;
+}
+
+static error_t add(struct list *l, const char *item)
+{
+	const char **items = reallocarray(l->items, l->nr + 1, sizeof(*items));
+
+	if (!items)
+		return ENOMEM;
+	l->items = items;
+	l->items[l->nr++] = item;
+	return 0;
+}
+
+static error_t parse_format(struct args *a, const char *arg)
+{
+	int i;
+
+	for (i = 0; i < FORMAT_NR; i++) {
+		if (!strcmp(arg, format_names[i])) {
+			a->format = (enum format)i;
+			return 0;
+		}
+	}
+	return bad(a, "unknown format '%s'; there are text, json, csv and samples", arg);
+}
+
+static error_t parse_sort(struct args *a, const char *arg)
+{
+	int i;
+
+	for (i = 0; i < DA_SORT_NR; i++) {
+		if (!strcmp(arg, da_sort_name((enum da_sort)i))) {
+			a->render.sort = (enum da_sort)i;
+			return 0;
+		}
+	}
+	return bad(a, "unknown order '%s'; there are share, samples, accesses, reads, writes, size, addr and label",
+		   arg);
+}
+
+/* "12.5", "+250ms" or nothing. */
+static bool parse_instant(const char *s, uint64_t *ns, bool *relative)
+{
+	*relative = *s == '+';
+	if (*relative)
+		s++;
+	return !*s ? !*relative : !opts_duration(s, 1000000000, ns);
+}
+
+static error_t parse_time(struct args *a, const char *arg)
+{
+	struct da_offline_opts *o = &a->offline;
+	const char *comma = strchr(arg, ',');
+	char start[64];
+	bool ok;
+
+	if (!comma || (size_t)(comma - arg) >= sizeof(start))
+		return bad(a, "bad time '%s' (wanted: START,STOP in seconds, +SECONDS from the first sample)", arg);
+	memcpy(start, arg, (size_t)(comma - arg));
+	start[comma - arg] = '\0';
+	ok = parse_instant(start, &o->start_ns, &o->start_relative) &&
+	     parse_instant(comma + 1, &o->stop_ns, &o->stop_relative);
+	if (!ok || (o->stop_ns && o->start_relative == o->stop_relative && o->start_ns >= o->stop_ns))
+		return bad(a, "bad time '%s' (wanted: START,STOP in seconds, +SECONDS from the first sample)", arg);
+	return 0;
+}
+
+static error_t parse_number(struct args *a, const char *what, const char *arg, uint64_t max, uint64_t *out)
+{
+	if (opts_u64(arg, out) || *out > max)
+		return bad(a, "bad %s '%s' (wanted: a number)", what, arg);
+	return 0;
+}
+
+static error_t parse_rest(int key, char *arg, struct args *a)
+{
+	uint64_t n;
+	bool color;
+
+	switch (key) {
+	case OPT_LIMIT:
+		a->has_limit = true;
+		if (parse_number(a, "limit", arg, SIZE_MAX, &n))
+			return EINVAL;
+		a->render.limit = (size_t)n;
+		return 0;
+	case OPT_WIDTH:
+		if (parse_number(a, "width", arg, 500, &n))
+			return EINVAL;
+		a->render.width = (unsigned)n;
+		return n < 60 ? bad(a, "bad width '%s' (wanted: 60 to 500)", arg) : 0;
+	case OPT_NO_HEATMAP:
+		a->render.heatmap = false;
+		return 0;
+	case OPT_COLOR:
+		a->color = arg;
+		return opts_color(arg, stdout, &color) ?
+			       bad(a, "bad colour '%s' (wanted: auto, always or never)", arg) : 0;
+	case OPT_PHYS:
+		a->render.phys = true;
+		return 0;
+	case 'v':
+		a->render.verbose = true;
+		return 0;
+	case 'q':
+		a->quiet = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (a->input)
+			return bad(a, "unexpected argument '%s': the input is '%s'", arg, a->input);
+		a->input = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *a = state->input;
+
+	switch (key) {
+	case 'i':
+		a->input = arg;
+		return 0;
+	case 'o':
+		a->output = arg;
+		return 0;
+	case OPT_FORMAT:
+		return parse_format(a, arg);
+	case 'F':
+		a->fields = arg;
+		return 0;
+	case OPT_REGIONS:
+		return opts_regions(arg, &a->offline.match) ?
+			       bad(a, "bad regions '%s' (wanted: " OPTS_REGIONS_WANTED ")", arg) : 0;
+	case 'e':
+		return add(&a->events, arg);
+	case OPT_PID:
+		free(a->pids);
+		a->pids = NULL;
+		return opts_ids(arg, &a->pids, &a->offline.nr_pids) ?
+			       bad(a, "bad process list '%s' (wanted: PID,PID...)", arg) : 0;
+	case OPT_COMM:
+		return add(&a->comms, arg);
+	case OPT_TIME:
+		return parse_time(a, arg);
+	case 's':
+		return parse_sort(a, arg);
+	default:
+		return parse_rest(key, arg, a);
+	}
+}
+
+/* ---- output ---- */
+
+static int fail(const char *message)
+{
+	fprintf(stderr, "damon-attrs: error: %s\n", message);
+	return 1;
+}
+
+static int fail_with(const struct da_error *err)
+{
+	fail(err->msg);
+	return err->code == DA_EUSAGE ? 2 : 1;
+}
+
+static void choose_look(struct args *a)
+{
+	unsigned columns = DEFAULT_WIDTH, rows;
+
+	if (!a->output)
+		pager_terminal(&columns, &rows);
+	if (!a->render.width)
+		a->render.width = columns < 60 ? 60 : columns > 500 ? 500 : columns;
+	if (a->output && (!a->color || !strcmp(a->color, "auto")))
+		a->color = "never"; /* a file is no terminal */
+	opts_color(a->color, stdout, &a->render.color);
+	if (!a->has_limit && a->format == FORMAT_TEXT) {
+		a->render.limit = DEFAULT_LIMIT;
+		a->render.max_spaces = DEFAULT_SPACES;
+	} else if (a->render.limit) {
+		a->render.max_spaces = DEFAULT_SPACES;
+	}
+	setlocale(LC_CTYPE, "");
+	a->render.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+}
+
+static void warn(const struct args *a, const struct da_offline_result *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->nr_messages && !a->quiet; i++)
+		fprintf(stderr, "damon-attrs: warning: %s\n", r->messages[i]);
+}
+
+static int render(FILE *f, const struct args *a, const struct da_offline_result *r)
+{
+	switch (a->format) {
+	case FORMAT_JSON:
+		return da_render_report_json(f, r);
+	case FORMAT_CSV:
+		return da_render_report_csv(f, r, &a->render);
+	default:
+		return da_render_report_text(f, r, &a->render);
+	}
+}
+
+/* Text for a terminal is made first, to know if it is longer than the screen. */
+static int show_on_terminal(const struct args *a, const struct da_offline_result *r)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *mem = open_memstream(&text, &len);
+	int rc;
+
+	if (!mem)
+		return -DA_ENOMEM;
+	rc = render(mem, a, r);
+	if (fclose(mem))
+		rc = -DA_ENOMEM;
+	if (!rc)
+		pager_text(text, len);
+	free(text);
+	return rc;
+}
+
+static int show(const struct args *a, FILE *out, const struct da_offline_result *r)
+{
+	unsigned columns, rows;
+
+	if (a->format == FORMAT_TEXT && !a->output && pager_terminal(&columns, &rows))
+		return show_on_terminal(a, r);
+	return render(out, a, r);
+}
+
+/* ---- samples ---- */
+
+struct samples {
+	FILE *f;
+	struct da_fields *fields;
+};
+
+static bool put_sample(void *ctx, const struct da_offline *o, const struct da_report *r)
+{
+	struct samples *s = ctx;
+
+	da_render_sample(s->f, s->fields, o, r);
+	return !ferror(s->f);
+}
+
+/* ---- the command ---- */
+
+static int decode_and_show(struct args *a, FILE *out, struct samples *s)
+{
+	struct da_offline *o = NULL;
+	struct da_error err = {0};
+	struct pager pager = {.f = out};
+	int rc = da_offline_open(&o, a->input, &a->offline, &err), status;
+
+	if (rc)
+		return fail_with(&err);
+	if (s->fields) {
+		if (!a->output)
+			pager_start(&pager);
+		s->f = pager.f;
+		if (a->render.verbose)
+			da_render_sample_head(s->f, s->fields);
+	}
+	rc = da_offline_run(o, &err);
+	if (pager.pid)
+		pager_end(&pager);
+	if (rc) {
+		da_offline_close(o);
+		return fail_with(&err);
+	}
+	status = da_offline_result(o)->damaged ? 5 : 0;
+	warn(a, da_offline_result(o));
+	if (!s->fields && show(a, out, da_offline_result(o)))
+		status = fail("out of memory");
+	da_offline_close(o);
+	return status;
+}
+
+static int report(struct args *a)
+{
+	struct samples s = {0};
+	struct da_error err = {0};
+	FILE *out = stdout;
+	int status;
+
+	choose_look(a);
+	if (!a->input)
+		a->input = "damon-attrs.data";
+	if (a->fields && a->format != FORMAT_SAMPLES) {
+		fail("-F goes with --format=samples");
+		return 2;
+	}
+	if (a->format == FORMAT_SAMPLES && da_fields_parse(a->fields, &s.fields, &err))
+		return fail_with(&err);
+	a->offline.match.virt = true;
+	a->offline.match.accumulate = a->format != FORMAT_SAMPLES;
+	a->offline.report = a->format == FORMAT_SAMPLES ? put_sample : NULL;
+	a->offline.ctx = &s;
+	a->offline.events = a->events.items;
+	a->offline.nr_events = a->events.nr;
+	a->offline.comms = a->comms.items;
+	a->offline.nr_comms = a->comms.nr;
+	a->offline.pids = (const uint32_t *)a->pids;
+	if (a->output) {
+		out = fopen(a->output, "we");
+		if (!out) {
+			fprintf(stderr, "damon-attrs: error: cannot write '%s': %s\n", a->output, strerror(errno));
+			da_fields_free(s.fields);
+			return 1;
+		}
+	}
+	status = decode_and_show(a, out, &s);
+	da_fields_free(s.fields);
+	if (a->output) {
+		bool failed = ferror(out);
+
+		if ((fclose(out) || failed) && status != 1) {
+			fprintf(stderr, "damon-attrs: error: cannot write '%s': %s\n", a->output, strerror(errno));
+			status = 1;
+		}
+	}
+	return status;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "[FILE]",
+		.doc = "Decodes a recording into regions and heat maps.",
+	};
+	struct args a = {.render = {.heatmap = true}};
+	error_t rc = argp_parse(&argp, argc, argv, 0, NULL, &a);
+	int status;
+
+	if (!rc) {
+		status = report(&a);
+	} else {
+		fail(a.problem[0] ? a.problem : strerror(rc));
+		status = a.problem[0] ? 2 : 1;
+	}
+	free(a.events.items);
+	free(a.comms.items);
+	free(a.pids);
+	return status;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Runs one session from new to stop: forks the command, waits for its end, for a signal or for the
+ * duration, and ticks the session meanwhile. It decides nothing about results.
+ */
+#include "run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TICK_NS 1000000000ull
+#define GRACE_MS 2000 /* between SIGTERM and SIGKILL for a command that the run ends */
+
+int run_error_status(const struct da_error *err)
+{
+	return err->code == DA_EUSAGE ? 2 : 1;
+}
+
+static void message(void *ctx, int level, const char *text)
+{
+	const struct run_opts *o = ctx;
+
+	if (o->quiet && level > 0)
+		return;
+	fprintf(stderr, "damon-attrs: %s%s\n", level == 0 ? "error: " : level == 1 ? "warning: " : "", text);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static int ms_until(uint64_t when, uint64_t now)
+{
+	uint64_t ms = when > now ? (when - now + 999999) / 1000000 : 0;
+
+	return ms > 60000 ? 60000 : (int)ms;
+}
+
+/* Until the target ends, a signal comes or the time is over. */
+static int loop(struct run_opts *o, struct da_session *s, struct target *t, struct stop *stop,
+		struct run_result *res, struct da_error *err)
+{
+	uint64_t start = now_ns(), tick = start + TICK_NS;
+	uint64_t end = o->duration_ns ? start + o->duration_ns : UINT64_MAX;
+	uint64_t begin = o->session.delay_ms ? start + o->session.delay_ms * 1000000 : UINT64_MAX;
+
+	for (;;) {
+		struct pollfd fds[2] = {{.fd = stop->fd, .events = POLLIN}, {.fd = t->pidfd, .events = POLLIN}};
+		uint64_t now = now_ns(), next = tick < end ? tick : end;
+		int rc;
+
+		next = begin < next ? begin : next;
+		if (t->pid && t->pidfd < 0 && next > now + 50000000)
+			next = now + 50000000; /* no pidfd on this kernel: look often */
+		if (poll(fds, t->pid && t->pidfd >= 0 ? 2 : 1, ms_until(next, now)) < 0 && errno != EINTR)
+			return da_fail(err, DA_EIO, errno, "cannot wait for the target");
+		if (stop_asked(stop)) {
+			res->reason = "signal";
+			return 0;
+		}
+		/* a command beside -a or -p is there to say how long */
+		if (t->pid && target_poll(t)) {
+			res->reason = "exit";
+			return 0;
+		}
+		now = now_ns();
+		if (now >= end) {
+			res->reason = "duration";
+			return 0;
+		}
+		if (now >= begin) {
+			begin = UINT64_MAX;
+			rc = da_session_enable_delayed(s, err);
+			if (rc < 0)
+				return rc;
+		}
+		if (now >= tick) {
+			tick = now + TICK_NS;
+			rc = da_session_tick(s, err);
+			if (rc < 0)
+				return rc;
+			if (!rc) {
+				res->reason = "exit";
+				return 0;
+			}
+			if (o->progress)
+				o->progress(o->ctx, s);
+		}
+	}
+}
+
+static int start(struct run_opts *o, struct da_session **s, struct target *t, struct run_result *res,
+		 struct da_error *err)
+{
+	int rc = da_session_new(s, &o->session, err);
+
+	if (!rc)
+		rc = da_session_create(*s, err);
+	if (!rc)
+		rc = da_session_bind(*s, err);
+	if (!rc)
+		rc = da_session_enable(*s, err);
+	if (!rc && t->pid) {
+		rc = target_go(t, err);
+		if (rc) {
+			res->exec_failed = true;
+			res->command_status = t->status;
+		}
+	}
+	return rc;
+}
+
+int run_session(struct run_opts *o, struct run_result *res, struct da_error *err)
+{
+	struct target t = TARGET_NONE;
+	struct stop stop;
+	int rc, rc_stop;
+
+	*res = (struct run_result){.reason = "", .command_status = -1};
+	rc = stop_open(&stop);
+	if (rc)
+		return da_fail(err, DA_EIO, -rc, "cannot watch for signals");
+	if (o->command) {
+		struct target_opts to = {.path = o->command_path, .mask = &stop.old, .output = o->output};
+
+		rc = target_fork(&t, o->command, &to, err);
+		if (rc)
+			goto close_stop;
+		if (o->session.target == DA_TARGET_NONE) {
+			o->session.target = DA_TARGET_COMMAND;
+			o->session.child = t.pid;
+			o->session.enable_on_exec = true;
+		}
+	}
+	o->session.message = message;
+	o->session.message_ctx = o;
+	rc = start(o, &res->session, &t, res, err);
+	if (!rc)
+		rc = loop(o, res->session, &t, &stop, res, err);
+	if (!rc && t.pid && t.reaped)
+		res->command_status = t.status;
+	if (res->session) {
+		rc_stop = da_session_stop(res->session, rc ? "error" : res->reason, res->command_status, rc ? NULL : err);
+		rc = rc ? rc : rc_stop;
+		res->samples = da_session_samples(res->session);
+	}
+	if (t.pid && !t.reaped && !o->keep)
+		target_terminate(&t, GRACE_MS);
+	target_release(&t);
+close_stop:
+	stop_close(&stop);
+	return rc;
+}

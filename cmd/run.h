@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Running a session: from options to stop, shared by record and diagnose. Messages of the session go to
+ * stderr; the caller prints results.
+ */
+#ifndef DA_RUN_H
+#define DA_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "da_session.h"
+#include "opts.h"
+#include "stop.h"
+#include "target.h"
+
+struct run_opts {
+	struct da_session_opts session; /* target, child and message are filled here */
+	uint64_t duration_ns;		/* 0: until the target ends */
+	char *const *command;		/* NULL: none */
+	const char *command_path;	/* program to run instead of command[0]; NULL: that */
+	enum target_output output;	/* where COMMAND's stdout goes */
+	bool keep;			/* a command that outlives the run goes on */
+	bool quiet;
+	const char *who; /* "record", for messages */
+	/* Called about once a second while running; may be NULL. */
+	void (*progress)(void *ctx, struct da_session *s);
+	void *ctx;
+};
+
+struct run_result {
+	struct da_session *session; /* stopped; facts can be read; the caller frees it; may be NULL */
+	const char *reason;	    /* "exit", "duration", "signal" or "" when it never ran */
+	int command_status;	    /* wait(2) status, -1 none */
+	bool exec_failed;
+	uint64_t samples, bytes;    /* records in the file, file size */
+};
+
+/* 0, or the code of what failed with err filled. res is valid in both cases. */
+int run_session(struct run_opts *o, struct run_result *res, struct da_error *err);
+/* Exit status for an error code: 2 for usage, 1 otherwise. */
+int run_error_status(const struct da_error *err);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The JSON texts of our own records (da_own.h), built and parsed in one place.
+ *
+ * INFO   {"version": "0.1.0", "arch": "x86_64", "events": [{"id", "name", "producer", "unit", "period",
+ *         "dropped_bits"}], "options": {...}}           written before the first sample
+ * LEDGER {"event", "cpu", "state", "count"|null, "lost"|null, "enabled_ns"|null, "running_ns"|null,
+ *         "target_absent", "ledger": {"create": {"in", "out", "drops": {"NAME": n}}, ..., "peak"}}
+ *                                                       one (event, CPU), cumulative: the last one holds
+ * LOSS   {"counter"|null, "records", "samples", "throttled", "pending"|null}   the last one holds
+ * END    {"reason", "command_status"|null, "samples"}   a regular stop
+ */
+#ifndef DA_OWN_JSON_H
+#define DA_OWN_JSON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "da_facts.h"
+#include "da_insn.h"
+#include "da_pmu.h"
+#include "da_stage.h"
+
+struct da_own_event {
+	char name[64];
+	enum da_producer producer;
+	char unit[16];
+	uint64_t period; /* effective; 0: frequency mode */
+	char dropped_bits[128];
+};
+
+struct da_own_info {
+	char version[32];
+	enum da_arch arch;
+	struct da_own_event *events; /* malloc'ed when parsed */
+	size_t nr_events;
+	char *options; /* JSON text or NULL; malloc'ed when parsed */
+};
+
+struct da_own_ledger {
+	uint32_t event;
+	struct da_facts_cpu cpu;
+};
+
+struct da_own_loss {
+	int64_t counter, records, samples, throttled, pending; /* -1: not measured */
+};
+
+struct da_own_end {
+	char reason[32];
+	int command_status; /* wait(2) status, -1 none */
+	uint64_t samples;
+};
+
+/* Each build returns a malloc'ed text or NULL (out of memory). Each parse returns 0, -DA_EDAMAGED or
+ * -DA_ENOMEM; text need not be terminated. */
+char *da_own_info_text(const struct da_own_info *i);
+int da_own_info_parse(const char *text, size_t len, struct da_own_info *out);
+void da_own_info_release(struct da_own_info *i);
+char *da_own_ledger_text(const struct da_own_ledger *l);
+int da_own_ledger_parse(const char *text, size_t len, struct da_own_ledger *out);
+char *da_own_loss_text(const struct da_own_loss *l);
+int da_own_loss_parse(const char *text, size_t len, struct da_own_loss *out);
+char *da_own_end_text(const struct da_own_end *e);
+int da_own_end_parse(const char *text, size_t len, struct da_own_end *out);
+
+#endif

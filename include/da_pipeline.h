@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The sample layer: one sample record in, access reports out, every record classified. The same code
+ * serves the drain threads of a live run and the offline decode.
+ *
+ * A lane is used by one thread at a time; lanes of one pipeline share tasks and code store.
+ */
+#ifndef DA_PIPELINE_H
+#define DA_PIPELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "da_code.h"
+#include "da_decoder.h"
+#include "da_perfdata.h"
+#include "da_pmu.h"
+#include "da_report.h"
+#include "da_stage.h"
+#include "da_task.h"
+
+struct da_pipeline; /* what lanes share: events with their producers, tasks, code, machine */
+
+struct da_pipeline_event {
+	const struct da_attr *attr;
+	enum da_producer producer;
+	const char *name;
+};
+
+struct da_pipeline *da_pipeline_new(const struct da_pipeline_event *ev, size_t nr, enum da_arch arch,
+				    struct da_tasks *tasks, struct da_code_store *code);
+void da_pipeline_free(struct da_pipeline *p);
+/* Where physical addresses come from when a sample has none: fn returns true and *paddr, or false (the
+ * address stays invalid, never 0). Live: /proc/PID/pagemap; offline: what the live run stored. */
+typedef bool (*da_paddr_fn)(void *ctx, uint32_t pid, uint64_t time_ns, uint64_t vaddr, uint64_t *paddr);
+void da_pipeline_paddr(struct da_pipeline *p, da_paddr_fn fn, void *ctx);
+
+/* Where reports go: called for each report of a valid record, in order. Returns nothing: the ring layer
+ * (report buffer) or the match layer is behind it. `l` is the ledger of (event, cpu), whose ring layer
+ * the receiver counts in. */
+typedef void (*da_emit_fn)(void *ctx, const struct da_report *r, struct da_ledger *l);
+
+struct da_lane;
+struct da_lane *da_lane_new(struct da_pipeline *p, da_emit_fn emit, void *ctx);
+void da_lane_free(struct da_lane *l);
+/* Takes one SAMPLE record; others are ignored. event: index of its event. */
+void da_lane_sample(struct da_lane *l, uint32_t event, const struct da_rec *rec);
+/* AUX bytes of one event and CPU, contiguous by offset; time_ns: of the AUX record, 0 unknown. */
+void da_lane_aux(struct da_lane *l, uint32_t event, uint32_t cpu, uint32_t tid, const struct da_input *in);
+/* Ledger of (event, cpu), created on demand; NULL: out of memory. Only this lane's thread may call. */
+struct da_ledger *da_lane_ledger(struct da_lane *l, uint32_t event, uint32_t cpu);
+/* Copies for display from any thread: sums over the lane's CPUs into *sum for one event (or all: ~0u). */
+void da_lane_sum(const struct da_lane *l, uint32_t event, struct da_ledger *sum);
+/* Visits every (event, cpu) ledger. */
+void da_lane_each(const struct da_lane *l,
+		  void (*fn)(void *ctx, uint32_t event, uint32_t cpu, const struct da_ledger *led), void *ctx);
+void da_lane_decode_stats(const struct da_lane *l, struct da_decode_stats *sum);
+
+#endif

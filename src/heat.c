@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Heat cells (da_heat.h): one open-addressed table of counts, keyed by event, zone, time bin and address
+ * bin, whose resolution falls as it fills. Nothing is stored per report.
+ *
+ * Not here: which rows and columns make a readable picture (render_heat.c), and what a zone is (match.c).
+ */
+#include "da_heat.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "da_error.h"
+
+/* One time axis is worth refining up to this many bins: a picture has at most some hundred columns. */
+#define TIME_BINS_MAX 1024
+/* Below this many bins time is not made coarser to save cells: columns would show the bins' edges. */
+#define TIME_BINS_MIN 128
+#define TIME_SHIFT_FIRST 14 /* 16 us */
+#define ADDR_SHIFT_FIRST 12 /* a page */
+#define SHIFT_MAX 63
+#define SLOTS_FIRST 64
+#define MAX_CELLS_FLOOR 1024
+
+struct cell {
+	uint64_t addr, time; /* bins: value >> shift */
+	uint64_t n;	     /* 0: free slot */
+	uint32_t event, zone;
+};
+
+struct da_heat {
+	struct cell *slot;
+	size_t nr_slots; /* power of two, at least twice the cells */
+	size_t cells, max_cells;
+	uint64_t t0, t1; /* over all events; valid when cells > 0 */
+	uint64_t seed;	 /* of the hash: no file can be made whose cells all collide */
+	unsigned time_shift, addr_shift;
+	bool zoned;
+};
+
+struct da_heat *da_heat_new(size_t max_cells)
+{
+	struct da_heat *h = calloc(1, sizeof(*h));
+
+	if (!h)
+		return NULL;
+	h->slot = calloc(SLOTS_FIRST, sizeof(*h->slot));
+	if (!h->slot) {
+		free(h);
+		return NULL;
+	}
+	h->nr_slots = SLOTS_FIRST;
+	h->max_cells = max_cells < MAX_CELLS_FLOOR ? MAX_CELLS_FLOOR : max_cells;
+	if (getrandom(&h->seed, sizeof(h->seed), GRND_NONBLOCK) < 0)
+		h->seed = (uintptr_t)h; /* not secret then, but no file can know it */
+	h->time_shift = TIME_SHIFT_FIRST;
+	h->addr_shift = ADDR_SHIFT_FIRST;
+	h->zoned = true;
+	return h;
+}
+
+void da_heat_free(struct da_heat *h)
+{
+	if (!h)
+		return;
+	free(h->slot);
+	free(h);
+}
+
+size_t da_heat_cells(const struct da_heat *h)
+{
+	return h->cells;
+}
+
+void da_heat_resolution(const struct da_heat *h, uint64_t *addr_bytes, uint64_t *time_ns)
+{
+	*addr_bytes = 1ull << h->addr_shift;
+	*time_ns = 1ull << h->time_shift;
+}
+
+bool da_heat_zoned(const struct da_heat *h)
+{
+	return h->zoned;
+}
+
+static size_t slot_of(const struct cell *k, size_t nr_slots, uint64_t seed)
+{
+	uint64_t x = (k->addr ^ seed) * 0x9e3779b97f4a7c15ull;
+
+	x ^= (k->time + ((uint64_t)k->zone << 32) + k->event) * 0xc2b2ae3d27d4eb4full;
+	x ^= x >> 29;
+	x *= 0xbf58476d1ce4e5b9ull;
+	return (size_t)(x >> 32) & (nr_slots - 1);
+}
+
+static bool same_key(const struct cell *a, const struct cell *b)
+{
+	return a->addr == b->addr && a->time == b->time && a->event == b->event && a->zone == b->zone;
+}
+
+/* The slot of the key: its cell, or the free slot where it belongs. There is always a free one. */
+static struct cell *probe(struct cell *slot, size_t nr_slots, uint64_t seed, const struct cell *key)
+{
+	size_t i = slot_of(key, nr_slots, seed);
+
+	while (slot[i].n && !same_key(&slot[i], key))
+		i = (i + 1) & (nr_slots - 1);
+	return &slot[i];
+}
+
+/* Adding n is capped, as a counter that wraps would show a hot cell as a cold one. */
+static bool put(struct cell *slot, size_t nr_slots, uint64_t seed, const struct cell *c)
+{
+	struct cell *s = probe(slot, nr_slots, seed, c);
+	bool fresh = !s->n;
+
+	if (fresh)
+		*s = *c;
+	else if (__builtin_add_overflow(s->n, c->n, &s->n))
+		s->n = UINT64_MAX;
+	return fresh;
+}
+
+struct change {
+	unsigned time, addr; /* bits of resolution to give up */
+	bool drop_zones;
+	const uint32_t *rezone;
+};
+
+static struct cell changed(struct cell c, const struct change *ch)
+{
+	c.time >>= ch->time;
+	c.addr >>= ch->addr;
+	if (ch->drop_zones)
+		c.zone = 0;
+	else if (ch->rezone)
+		c.zone = ch->rezone[c.zone];
+	return c;
+}
+
+/* Moves all cells to a table of nr_slots, changing their keys on the way. */
+static int rebuild(struct da_heat *h, size_t nr_slots, const struct change *ch)
+{
+	struct cell *slot = calloc(nr_slots, sizeof(*slot));
+	size_t i, cells = 0;
+
+	if (!slot)
+		return -DA_ENOMEM;
+	for (i = 0; i < h->nr_slots; i++) {
+		struct cell c;
+
+		if (!h->slot[i].n)
+			continue;
+		c = changed(h->slot[i], ch);
+		cells += put(slot, nr_slots, h->seed, &c);
+	}
+	free(h->slot);
+	h->slot = slot;
+	h->nr_slots = nr_slots;
+	h->cells = cells;
+	h->time_shift += ch->time;
+	h->addr_shift += ch->addr;
+	if (ch->drop_zones)
+		h->zoned = false;
+	return 0;
+}
+
+static uint64_t time_bins(const struct da_heat *h)
+{
+	return h->cells ? (h->t1 >> h->time_shift) - (h->t0 >> h->time_shift) + 1 : 0;
+}
+
+/* Cells that the change would merge with their neighbour on its axis: an upper bound of what is saved, and
+ * close to twice of it. */
+static size_t mergeable(const struct da_heat *h, bool time)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < h->nr_slots; i++) {
+		struct cell k = h->slot[i];
+
+		if (!k.n)
+			continue;
+		if (time)
+			k.time ^= 1;
+		else
+			k.addr ^= 1;
+		n += probe(h->slot, h->nr_slots, h->seed, &k)->n != 0;
+	}
+	return n;
+}
+
+int da_heat_coarsen(struct da_heat *h)
+{
+	struct change ch = {0};
+	size_t by_addr, by_time;
+	uint64_t bins = time_bins(h);
+
+	if (!h->zoned && h->addr_shift == SHIFT_MAX && h->time_shift == SHIFT_MAX)
+		return -DA_EMORE;
+	if (bins > TIME_BINS_MAX / 2 && h->time_shift < SHIFT_MAX) {
+		ch.time = 1;
+		return rebuild(h, h->nr_slots, &ch);
+	}
+	by_addr = h->addr_shift < SHIFT_MAX ? mergeable(h, false) : 0;
+	by_time = bins > TIME_BINS_MIN && h->time_shift < SHIFT_MAX ? mergeable(h, true) : 0;
+	if (by_addr < h->cells / 8 && by_time < h->cells / 8) {
+		/* Many small zones: neither axis saves much. Sparse cells merge after some more halvings of
+		 * the address, but only if they may cross from one zone to the next. */
+		if (h->zoned)
+			ch.drop_zones = true;
+		else if (h->addr_shift < SHIFT_MAX)
+			ch.addr = 1;
+		else
+			ch.time = 1;
+	} else if (by_addr >= by_time) {
+		ch.addr = 1;
+	} else {
+		ch.time = 1;
+	}
+	return rebuild(h, h->nr_slots, &ch);
+}
+
+static int make_room(struct da_heat *h)
+{
+	struct change none = {0};
+	int err;
+
+	if (h->cells >= h->max_cells) {
+		size_t goal = h->max_cells - h->max_cells / 8;
+
+		while (h->cells > goal) {
+			err = da_heat_coarsen(h);
+			if (err == -DA_EMORE)
+				break; /* a cell an event: cannot be less */
+			if (err)
+				return err;
+		}
+	}
+	if (h->cells * 2 >= h->nr_slots)
+		return rebuild(h, h->nr_slots * 2, &none);
+	return 0;
+}
+
+int da_heat_add(struct da_heat *h, uint32_t event, uint32_t zone, uint64_t time_ns, uint64_t addr, uint64_t n)
+{
+	struct change later = {.time = 1};
+	struct cell c;
+	int err;
+
+	if (!n)
+		return 0;
+	if (!h->cells)
+		h->t0 = h->t1 = time_ns;
+	if (time_ns < h->t0 || time_ns > h->t1) {
+		h->t0 = time_ns < h->t0 ? time_ns : h->t0;
+		h->t1 = time_ns > h->t1 ? time_ns : h->t1;
+		while (time_bins(h) > TIME_BINS_MAX && h->time_shift < SHIFT_MAX) {
+			/* A far time asks for many halvings at once: one pass does them all. */
+			later.time = 1;
+			while (h->time_shift + later.time < SHIFT_MAX &&
+			       ((h->t1 - h->t0) >> (h->time_shift + later.time)) >= TIME_BINS_MAX)
+				later.time++;
+			err = rebuild(h, h->nr_slots, &later);
+			if (err)
+				return err;
+		}
+	}
+	c = (struct cell){addr >> h->addr_shift, time_ns >> h->time_shift, n, event, h->zoned ? zone : 0};
+	if (!put(h->slot, h->nr_slots, h->seed, &c))
+		return 0;
+	h->cells++;
+	if (h->cells < h->max_cells && h->cells * 2 < h->nr_slots)
+		return 0;
+	return make_room(h);
+}
+
+int da_heat_rezone(struct da_heat *h, const uint32_t *to)
+{
+	struct change ch = {.rezone = to};
+
+	return h->zoned ? rebuild(h, h->nr_slots, &ch) : 0;
+}
+
+int da_heat_span(const struct da_heat *h, uint32_t event, uint64_t *t0_ns, uint64_t *t1_ns)
+{
+	uint64_t lo = UINT64_MAX, hi = 0, size = 1ull << h->time_shift;
+	size_t i;
+	int found = 0;
+
+	for (i = 0; i < h->nr_slots; i++) {
+		const struct cell *c = &h->slot[i];
+
+		if (!c->n || c->event != event)
+			continue;
+		found = 1;
+		lo = c->time < lo ? c->time : lo;
+		hi = c->time > hi ? c->time : hi;
+	}
+	if (!found)
+		return 0;
+	lo <<= h->time_shift;
+	hi = (hi << h->time_shift) + (size - 1);
+	*t0_ns = lo > h->t0 ? lo : h->t0;
+	*t1_ns = hi < h->t1 ? hi : h->t1;
+	return 1;
+}
+
+/* The rows that a cell may count in: those of its zone, or all. */
+static void rows_of_zone(const struct da_heat *h, uint32_t zone, const struct da_heat_row *rows, size_t nr,
+			 size_t *first, size_t *end)
+{
+	size_t lo = 0, hi = nr;
+
+	*first = 0;
+	*end = nr;
+	if (!h->zoned)
+		return;
+	while (lo < hi) { /* the first row that reaches this zone */
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (rows[mid].last_zone < zone)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*first = lo;
+	for (hi = nr; lo < hi;) { /* the first row behind it */
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (rows[mid].zone <= zone)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*end = lo;
+}
+
+/* The row of a cell: that of its bin's middle, else the nearest one that the bin reaches. nr: none. */
+static size_t row_of(const struct da_heat *h, const struct cell *c, const struct da_heat_row *rows, size_t nr)
+{
+	uint64_t start = c->addr << h->addr_shift, size = 1ull << h->addr_shift;
+	uint64_t last = start + (size - 1), middle = start + size / 2;
+	size_t first, end, lo, hi;
+
+	rows_of_zone(h, c->zone, rows, nr, &first, &end);
+	lo = first;
+	hi = end;
+	while (lo < hi) { /* the first row that ends behind the middle */
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (rows[mid].end <= middle)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo < end && rows[lo].start <= middle)
+		return lo;
+	if (lo > first && rows[lo - 1].end > start &&
+	    (lo == end || middle - rows[lo - 1].end <= rows[lo].start - middle))
+		return lo - 1;
+	if (lo < end && rows[lo].start <= last)
+		return lo;
+	return lo > first && rows[lo - 1].end > start ? lo - 1 : nr;
+}
+
+/* The column of a cell's time bin, or columns when it is outside. */
+static size_t column_of(const struct da_heat *h, const struct cell *c, uint64_t t0, uint64_t t1, size_t columns)
+{
+	uint64_t start = c->time << h->time_shift, size = 1ull << h->time_shift;
+	uint64_t last = start + (size - 1), middle = start + size / 2;
+
+	if (last < t0 || start >= t1)
+		return columns;
+	if (middle < t0)
+		middle = t0;
+	if (middle >= t1)
+		middle = t1 - 1;
+	return (size_t)((unsigned __int128)(middle - t0) * columns / (t1 - t0));
+}
+
+void da_heat_render(const struct da_heat *h, uint32_t event, uint64_t t0_ns, uint64_t t1_ns, size_t columns,
+		    const struct da_heat_row *rows, size_t nr_rows, uint64_t *cells)
+{
+	size_t i;
+
+	memset(cells, 0, nr_rows * columns * sizeof(*cells));
+	if (t1_ns <= t0_ns || !columns)
+		return;
+	for (i = 0; i < h->nr_slots; i++) {
+		const struct cell *c = &h->slot[i];
+		size_t row, col;
+
+		if (!c->n || c->event != event)
+			continue;
+		col = column_of(h, c, t0_ns, t1_ns, columns);
+		row = col < columns ? row_of(h, c, rows, nr_rows) : nr_rows;
+		if (row == nr_rows)
+			continue;
+		if (__builtin_add_overflow(cells[row * columns + col], c->n, &cells[row * columns + col]))
+			cells[row * columns + col] = UINT64_MAX;
+	}
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where a report belongs: its process, the address space at its time, the region that holds its address.
+ *
+ * Regions by mapping are searched in a frozen copy of the process's mappings, which holds until the task
+ * timeline changes; where it does not hold (a change just came, or the report is older than the copy)
+ * the timeline itself is asked. Both give the same answer; only their speed differs.
+ * Nothing is counted here (match.c).
+ */
+#include <stdlib.h>
+
+#include "da_error.h"
+#include "match_priv.h"
+
+#define MAX_FROZEN_RANGES (256u * 1024) /* 8 MiB; beyond it all frozen copies are dropped */
+#define CALM_FIRST 4
+#define CALM_MAX 4096
+
+/* ---- processes and their frozen mappings ---- */
+
+int match_by_number(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+struct proc *match_proc(struct da_match *m, uint32_t pid)
+{
+	uint32_t i = m->last_proc;
+
+	if (i != NONE && m->proc[i].pid == pid)
+		return &m->proc[i];
+	i = index_find(&m->index, KEY_PROC, 0, pid);
+	if (i == NONE) {
+		if (grow((void **)&m->proc, &m->room_procs, m->nr_procs, sizeof(*m->proc)) ||
+		    index_put(&m->index, KEY_PROC, 0, pid, (uint32_t)m->nr_procs)) {
+			m->no_memory = true;
+			return NULL;
+		}
+		i = (uint32_t)m->nr_procs++;
+		m->proc[i] = (struct proc){.pid = pid, .wait = CALM_FIRST, .space = NONE};
+		m->proc[i].target = !m->pids || bsearch(&pid, m->pids, m->o.nr_pids, sizeof(pid), match_by_number);
+	}
+	m->last_proc = i;
+	return &m->proc[i];
+}
+
+static void thaw(struct da_match *m, struct proc *p)
+{
+	m->frozen_ranges -= p->set.nr;
+	da_region_set_release(&p->set);
+	p->frozen = false;
+	p->last = 0;
+}
+
+void match_thaw_all(struct da_match *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->nr_procs; i++)
+		thaw(m, &m->proc[i]);
+}
+
+/* The mappings at a time; malloc'ed, NULL with *nr = 0 when there are none (or no memory). */
+static struct da_map *maps_at(struct da_match *m, uint32_t pid, uint64_t time_ns, size_t *nr)
+{
+	struct da_map *maps;
+
+	*nr = da_tasks_maps(m->tasks, pid, time_ns, NULL, 0);
+	maps = *nr ? reallocarray(NULL, *nr, sizeof(*maps)) : NULL;
+	*nr = maps ? da_tasks_maps(m->tasks, pid, time_ns, maps, *nr) : 0;
+	return maps;
+}
+
+/* Nothing changes from a time on if the state then and the last one known consist of the same mappings:
+ * mappings are never known by the same id again. */
+static bool lasts(struct da_match *m, const struct proc *p, uint64_t mm, const struct da_map *maps, size_t nr)
+{
+	struct da_map *end;
+	size_t nr_end, i = 0;
+
+	if (da_tasks_mm(m->tasks, p->pid, UINT64_MAX) != mm)
+		return false;
+	end = maps_at(m, p->pid, UINT64_MAX, &nr_end);
+	if (nr == nr_end)
+		while (i < nr && maps[i].id == end[i].id && maps[i].start == end[i].start &&
+		       maps[i].end == end[i].end)
+			i++;
+	free(end);
+	return nr == nr_end && i == nr;
+}
+
+/* Copies the state of a process at a time, if it lasts. */
+static void freeze(struct da_match *m, struct proc *p, uint64_t generation, uint64_t time_ns)
+{
+	uint64_t mm = da_tasks_mm(m->tasks, p->pid, time_ns);
+	struct da_map *maps = NULL;
+	size_t nr = 0, i;
+	bool whole = true;
+
+	thaw(m, p);
+	p->generation = generation;
+	p->frozen_from_ns = time_ns;
+	if (m->o.regions == DA_REGIONS_VMA)
+		maps = maps_at(m, p->pid, time_ns, &nr);
+	if (lasts(m, p, mm, maps, nr)) {
+		if (m->frozen_ranges + nr > MAX_FROZEN_RANGES)
+			match_thaw_all(m);
+		for (i = 0; i < nr && whole; i++)
+			whole = !da_region_set_add(&p->set, maps[i].start, maps[i].end, NONE);
+		p->frozen = whole && !da_region_set_freeze(&p->set);
+		p->space = p->frozen ? match_space(m, mm, p->pid) : NONE;
+		p->frozen = p->space != NONE;
+		m->frozen_ranges += p->set.nr;
+		if (!p->frozen)
+			thaw(m, p);
+	}
+	free(maps);
+}
+
+/* Is the frozen copy right for a report of this time? Freezes when the timeline has been calm for some
+ * look-ups: a copy costs as much as they do. */
+static bool frozen_at(struct da_match *m, struct proc *p, uint64_t time_ns)
+{
+	uint64_t generation = da_tasks_generation(m->tasks);
+
+	if (p->generation != generation) {
+		p->frozen = false;
+		p->generation = generation;
+		p->calm = 0;
+		p->wait = CALM_FIRST;
+	}
+	if (p->frozen && time_ns >= p->frozen_from_ns)
+		return true;
+	if (++p->calm < p->wait)
+		return false;
+	p->calm = 0;
+	p->wait = p->wait < CALM_MAX ? p->wait * 2 : CALM_MAX;
+	freeze(m, p, generation, time_ns);
+	return p->frozen;
+}
+
+/* ---- look-ups ---- */
+
+/* Without times the state that was read last is the best there is. */
+static uint64_t time_of(const struct da_report *r)
+{
+	return r->has & DA_HAS_TIME ? r->time_ns : UINT64_MAX;
+}
+
+struct place match_chunk(struct da_match *m, uint32_t space, uint64_t addr, uint64_t bytes,
+			 const struct da_report *virt)
+{
+	struct place at = {.space = space, .entry = NONE};
+	uint64_t start = addr / bytes * bytes;
+	struct da_map map;
+	bool known;
+
+	if (space == NONE)
+		return at;
+	at.entry = index_find(&m->index, KEY_ID, space, addr / bytes);
+	if (at.entry == NONE) {
+		known = virt && da_tasks_find(m->tasks, virt->pid, time_of(virt), addr, &map);
+		at.entry = match_entry_of_chunk(m, space, start, bytes, known ? &map : NULL);
+	}
+	at.end = at.entry == NONE ? 0 : m->entry[at.entry].end;
+	return at;
+}
+
+static struct place map_at(struct da_match *m, struct proc *p, const struct da_report *r)
+{
+	struct place at = {.space = NONE, .entry = NONE};
+	struct da_map map;
+
+	if (!da_tasks_find(m->tasks, p->pid, time_of(r), r->vaddr, &map)) {
+		at.space = match_space(m, da_tasks_mm(m->tasks, p->pid, time_of(r)), p->pid);
+		return at;
+	}
+	at.space = match_space(m, map.mm, p->pid);
+	if (at.space != NONE)
+		at.entry = match_entry_of_map(m, at.space, &map);
+	at.end = map.end;
+	return at;
+}
+
+static struct place frozen_map_at(struct da_match *m, struct proc *p, const struct da_report *r)
+{
+	struct place at = {.space = p->space, .entry = NONE};
+	size_t i = p->last;
+	struct da_range *range;
+
+	if (i >= p->set.nr || r->vaddr < p->set.ranges[i].start || r->vaddr >= p->set.ranges[i].end)
+		i = da_region_set_find(&p->set, r->vaddr);
+	if (i == DA_REGION_NONE)
+		return at;
+	p->last = i;
+	range = &p->set.ranges[i];
+	if (range->tag == NONE)
+		range->tag = map_at(m, p, r).entry; /* as the copy holds, it is the same mapping */
+	at.entry = (uint32_t)range->tag;
+	at.end = range->end;
+	return at;
+}
+
+uint32_t match_space_at(struct da_match *m, struct proc *p, uint64_t time_ns)
+{
+	return frozen_at(m, p, time_ns) ? p->space :
+					  match_space(m, da_tasks_mm(m->tasks, p->pid, time_ns), p->pid);
+}
+
+struct place match_virtual(struct da_match *m, struct proc *p, const struct da_report *r)
+{
+	if (m->o.regions == DA_REGIONS_VMA)
+		return frozen_at(m, p, time_of(r)) ? frozen_map_at(m, p, r) : map_at(m, p, r);
+	return match_chunk(m, match_space_at(m, p, time_of(r)), r->vaddr, m->o.fixed_bytes, r);
+}

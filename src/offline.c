@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The offline decode (da_offline.h): reads a recording in time order, lets the task timeline learn, and
+ * sends each sample through the pipeline to match and update. Filters stand before the sample layer.
+ *
+ * Not here: decoding (pipeline.c), regions (match.c), showing anything (render_*.c). AUX trace data is
+ * counted but not decoded.
+ */
+#include "da_offline.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/utsname.h>
+
+#include "offline_priv.h"
+
+void offline_damage(struct da_offline *o, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+	int n;
+
+	o->res.damaged = true;
+	if (o->nr_message == MAX_MESSAGES) {
+		o->suppressed++;
+		return;
+	}
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n >= 0)
+		o->message[o->nr_message++] = text;
+}
+
+/* ---- opening ---- */
+
+static bool is_number(const char *s)
+{
+	return *s && strspn(s, "0123456789") == strlen(s);
+}
+
+/* An event is named by its number, its name, or its name without modifiers. */
+static bool names_event(const char *want, const struct da_offline_event *e, size_t index)
+{
+	const char *slash = strrchr(e->name, '/'), *colon = strrchr(slash ? slash : e->name, ':');
+	size_t plain = colon && !strchr("0123456789", colon[1]) && strlen(colon + 1) <= 4
+			       ? (size_t)(colon - e->name)
+			       : strlen(e->name);
+
+	if (is_number(want))
+		return strtoull(want, NULL, 10) == index;
+	return !strcmp(want, e->name) || (strlen(want) == plain && !strncmp(want, e->name, plain));
+}
+
+static int choose_events(struct da_offline *o, struct da_error *err)
+{
+	const struct da_offline_opts *opts = o->opts;
+	char list[320] = "";
+	size_t i, k, used = 0;
+
+	for (i = 0; i < o->res.nr_events; i++)
+		o->wanted[i] = !opts->nr_events;
+	for (k = 0; k < opts->nr_events; k++) {
+		bool found = false;
+
+		for (i = 0; i < o->res.nr_events; i++) {
+			if (names_event(opts->events[k], &o->res.events[i], i))
+				o->wanted[i] = found = true;
+		}
+		if (found)
+			continue;
+		for (i = 0; i < o->res.nr_events && used + 1 < sizeof(list); i++) {
+			int n = snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
+					 o->res.events[i].name);
+
+			used += n > 0 ? (size_t)n : 0;
+		}
+		return da_fail(err, DA_EUSAGE, 0, "no event '%s' in '%s'; it has %s", opts->events[k],
+			       o->res.file->path, *list ? list : "none");
+	}
+	for (i = 0; i < o->res.nr_events; i++)
+		o->res.events[i].wanted = o->wanted[i];
+	return 0;
+}
+
+/* Where our own recording says more about its events than their attrs do. */
+static void describe_events(struct da_offline *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->res.nr_events; i++) {
+		const struct da_event *ev = da_reader_event(o->reader, i);
+		struct da_offline_event *e = &o->res.events[i];
+
+		e->attr = &ev->attr;
+		e->name = ev->name;
+		e->producer = da_producer_of(&ev->attr, ev->name, da_reader_pmu_name(o->reader, ev->attr.type));
+		e->unit = da_event_unit(&ev->attr);
+		e->period = ev->attr.flags & DA_ATTR_FREQ ? 0 : ev->attr.sample_period;
+		e->first_ns = UINT64_MAX;
+		if (i < o->res.info.nr_events && !strcmp(o->res.info.events[i].name, ev->name)) {
+			e->producer = o->res.info.events[i].producer;
+			e->period = o->res.info.events[i].period;
+		}
+	}
+}
+
+static int take_own(void *ctx, const struct da_rec *rec)
+{
+	own_record(ctx, rec);
+	return 0;
+}
+
+/* Our own records explain the samples, so they are read first where the input can be read twice. */
+static int scan_own(struct da_offline *o, struct da_error *err)
+{
+	struct da_error e = {0};
+	int rc = da_reader_scan(o->reader, DA_REC_HEADER_EVENT_TYPE, take_own, o, &e);
+
+	if (rc == -DA_EUNSUPPORTED) {
+		o->own_inline = true;
+		return 0;
+	}
+	if (rc < 0)
+		return da_fail(err, e.code ? e.code : -rc, 0, "%s", e.code ? e.msg : da_err_name(rc));
+	own_end(o);
+	return 0;
+}
+
+/* Instruction bytes may come from files of this machine only if the recording was made here. */
+static bool recorded_here(const struct da_file_info *info)
+{
+	struct utsname u;
+
+	return info->hostname && !uname(&u) && !strcmp(u.nodename, info->hostname);
+}
+
+/* ---- reports ---- */
+
+static void emit(void *ctx, const struct da_report *r, struct da_ledger *l)
+{
+	struct da_offline *o = ctx;
+
+	/* no buffer stands between here and the match layer: every report passes the ring */
+	l->in[DA_STAGE_RING]++;
+	l->out[DA_STAGE_RING]++;
+	o->emitted++;
+	da_match_report(o->match, r);
+	if (o->opts->report && !o->enough && !o->opts->report(o->opts->ctx, o, r))
+		o->enough = true;
+}
+
+static bool has_phys(const struct da_offline_event *e)
+{
+	return (e->attr->sample_type & DA_SAMPLE_PHYS_ADDR) || e->producer == DA_PROD_SPE ||
+	       e->producer == DA_PROD_IBS_OP;
+}
+
+static int new_pipeline(struct da_offline *o)
+{
+	struct da_match_opts mo = o->opts->match;
+	struct da_pipeline_event *ev = calloc(o->res.nr_events + 1, sizeof(*ev));
+	enum da_arch arch = da_reader_arch(o->reader);
+	size_t i;
+
+	if (!ev)
+		return -DA_ENOMEM;
+	if (arch == DA_ARCH_UNKNOWN)
+		arch = o->res.info.arch;
+	for (i = 0; i < o->res.nr_events; i++)
+		ev[i] = (struct da_pipeline_event){o->res.events[i].attr, o->res.events[i].producer,
+						   o->res.events[i].name};
+	for (i = 0; i < o->res.nr_events; i++)
+		mo.phys |= has_phys(&o->res.events[i]);
+	mo.nr_events = o->res.nr_events;
+	mo.pids = NULL; /* the filter stands before the sample layer */
+	mo.nr_pids = 0;
+	o->pipeline = da_pipeline_new(ev, o->res.nr_events, arch, o->tasks, o->code);
+	free(ev);
+	o->lane = o->pipeline ? da_lane_new(o->pipeline, emit, o) : NULL;
+	o->match = da_match_new(&mo, o->tasks);
+	return o->lane && o->match ? 0 : -DA_ENOMEM;
+}
+
+int da_offline_open(struct da_offline **out, const char *path, const struct da_offline_opts *opts,
+		    struct da_error *err)
+{
+	struct da_offline *o = calloc(1, sizeof(*o));
+	uint64_t seed = (uintptr_t)o;
+	int rc;
+
+	*out = NULL;
+	if (!o)
+		return da_fail(err, DA_ENOMEM, 0, "out of memory");
+	o->opts = opts;
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
+		seed = (uintptr_t)o;
+	idmap_init(&o->recorded_at, seed);
+	idmap_init(&o->ring_at, seed);
+	idmap_init(&o->cell_at, seed);
+	o->res.lost = (struct da_offline_lost){.counter = -1, .pending = -1, .aux_off_ns = -1, .resync_bytes = -1};
+	o->res.first_ns = UINT64_MAX;
+	o->res.complete = true;
+	o->res.regions = opts->match.regions;
+	rc = da_reader_open(&o->reader, path, err);
+	if (rc < 0)
+		goto fail;
+	o->res.file = da_reader_info(o->reader);
+	o->res.nr_events = da_reader_nr_events(o->reader);
+	o->res.events = calloc(o->res.nr_events + 1, sizeof(*o->res.events));
+	o->wanted = calloc(o->res.nr_events + 1, sizeof(*o->wanted));
+	o->tasks = da_tasks_new();
+	o->code = o->tasks ? da_code_store_new(o->tasks, da_reader_arch(o->reader)) : NULL;
+	rc = -DA_ENOMEM;
+	if (!o->res.events || !o->wanted || !o->code)
+		goto fail;
+	da_code_store_files(o->code, recorded_here(o->res.file));
+	rc = scan_own(o, err);
+	if (rc < 0)
+		goto fail;
+	describe_events(o);
+	rc = choose_events(o, err);
+	if (rc < 0)
+		goto fail;
+	rc = new_pipeline(o);
+	if (rc < 0)
+		goto fail;
+	o->start_ns = opts->start_ns;
+	o->stop_ns = opts->stop_ns ? opts->stop_ns : UINT64_MAX;
+	*out = o;
+	return 0;
+fail:
+	da_offline_close(o);
+	return da_fail(err, -rc, 0, "%s", da_err_name(rc)); /* keeps the first message */
+}
+
+/* ---- filters ---- */
+
+static bool pid_passes(const struct da_offline *o, const struct da_rec *rec)
+{
+	const struct da_offline_opts *f = o->opts;
+	size_t i;
+
+	if (!f->nr_pids)
+		return true;
+	for (i = 0; i < f->nr_pids && rec->has & DA_SAMPLE_TID; i++)
+		if (f->pids[i] == rec->pid)
+			return true;
+	return false;
+}
+
+static bool comm_passes(const struct da_offline *o, const struct da_rec *rec)
+{
+	const struct da_offline_opts *f = o->opts;
+	const char *comm;
+	size_t i;
+
+	if (!f->nr_comms)
+		return true;
+	if (!(rec->has & DA_SAMPLE_TID))
+		return false;
+	comm = da_tasks_comm_of(o->tasks, rec->pid, rec->tid,
+				rec->has & DA_SAMPLE_TIME ? rec->time_ns : UINT64_MAX);
+	for (i = 0; i < f->nr_comms; i++)
+		if (!strcmp(f->comms[i], comm))
+			return true;
+	return false;
+}
+
+static bool time_passes(struct da_offline *o, const struct da_rec *rec)
+{
+	if (!(rec->has & DA_SAMPLE_TIME))
+		return !o->opts->start_ns && !o->opts->stop_ns;
+	if (!o->have_first) {
+		o->have_first = true;
+		if (o->opts->start_relative && __builtin_add_overflow(o->start_ns, rec->time_ns, &o->start_ns))
+			o->start_ns = UINT64_MAX;
+		if (o->opts->stop_relative && o->opts->stop_ns &&
+		    __builtin_add_overflow(o->stop_ns, rec->time_ns, &o->stop_ns))
+			o->stop_ns = UINT64_MAX;
+	}
+	return rec->time_ns >= o->start_ns && (rec->time_ns < o->stop_ns || o->stop_ns == UINT64_MAX);
+}
+
+/* ---- running ---- */
+
+static void take_sample(struct da_offline *o, const struct da_rec *rec)
+{
+	struct da_offline_event *e;
+	uint32_t event;
+	bool in_time;
+
+	if (!rec->event)
+		return; /* the reader counts unknown ids */
+	event = rec->event->index;
+	e = &o->res.events[event];
+	in_time = time_passes(o, rec); /* also learns the first time */
+	if (!o->wanted[event] || !in_time || !pid_passes(o, rec) || !comm_passes(o, rec)) {
+		e->filtered++;
+		o->res.filtered++;
+		return;
+	}
+	o->res.samples++;
+	if (rec->has & DA_SAMPLE_TIME) {
+		e->first_ns = rec->time_ns < e->first_ns ? rec->time_ns : e->first_ns;
+		e->last_ns = rec->time_ns > e->last_ns ? rec->time_ns : e->last_ns;
+	}
+	o->emitted = 0;
+	da_lane_sample(o->lane, event, rec);
+	if (!o->emitted && (rec->has & DA_SAMPLE_TIME) && (rec->has & DA_SAMPLE_TID))
+		da_match_observe(o->match, event, rec->pid, rec->time_ns);
+}
+
+static void take(struct da_offline *o, const struct da_rec *rec)
+{
+	switch (rec->type) {
+	case DA_REC_SAMPLE:
+		loss_seen(o, rec);
+		take_sample(o, rec);
+		return;
+	case DA_REC_MMAP:
+	case DA_REC_MMAP2:
+	case DA_REC_COMM:
+	case DA_REC_FORK:
+	case DA_REC_EXIT:
+		if (da_tasks_record(o->tasks, rec) == -DA_ENOMEM)
+			o->no_memory = true;
+		break;
+	case DA_REC_LOST:
+	case DA_REC_LOST_SAMPLES:
+	case DA_REC_AUX:
+	case DA_REC_THROTTLE:
+	case DA_REC_UNTHROTTLE:
+		loss_record(o, rec);
+		break;
+	case DA_REC_AUXTRACE:
+		o->res.aux_bytes += rec->payload_size;
+		return;
+	case DA_REC_HEADER_EVENT_TYPE:
+		if (o->own_inline)
+			own_record(o, rec);
+		return;
+	default:
+		break;
+	}
+	if (rec->type < DA_REC_HEADER_ATTR)
+		loss_seen(o, rec);
+}
+
+/* The reader's messages and ours, as one list. */
+static int gather_messages(struct da_offline *o)
+{
+	const struct da_file_info *f = o->res.file;
+	size_t i, n = 0;
+
+	if (o->suppressed && o->nr_message == MAX_MESSAGES) {
+		free(o->message[MAX_MESSAGES - 1]);
+		if (asprintf(&o->message[MAX_MESSAGES - 1], "%zu more of our own records could not be read",
+			     o->suppressed + 1) < 0)
+			o->message[MAX_MESSAGES - 1] = NULL;
+	}
+	o->messages = calloc(f->nr_messages + o->nr_message + 1, sizeof(*o->messages));
+	if (!o->messages)
+		return -DA_ENOMEM;
+	for (i = 0; i < f->nr_messages; i++)
+		o->messages[n++] = f->messages[i];
+	for (i = 0; i < o->nr_message; i++)
+		if (o->message[i])
+			o->messages[n++] = o->message[i];
+	o->res.messages = o->messages;
+	o->res.nr_messages = n;
+	o->res.damaged |= f->damaged;
+	return 0;
+}
+
+int da_offline_run(struct da_offline *o, struct da_error *err)
+{
+	struct da_rec rec;
+	size_t i;
+	int rc;
+
+	while (!o->enough && (rc = da_reader_next(o->reader, &rec, err)) != 0) {
+		if (rc < 0)
+			return rc;
+		take(o, &rec);
+	}
+	o->res.complete = !o->enough;
+	if (o->own_inline)
+		own_end(o);
+	loss_end(o);
+	for (i = 0; i < o->res.nr_events; i++) {
+		const struct da_offline_event *e = &o->res.events[i];
+
+		o->res.first_ns = e->first_ns < o->res.first_ns ? e->first_ns : o->res.first_ns;
+		o->res.last_ns = e->last_ns > o->res.last_ns ? e->last_ns : o->res.last_ns;
+	}
+	rc = da_match_finish(o->match);
+	rc = rc ? rc : sum_up(o);
+	rc = rc ? rc : gather_messages(o);
+	if (!rc && o->no_memory)
+		rc = -DA_ENOMEM;
+	if (rc)
+		return da_fail(err, -rc, 0, "%s", da_err_name(rc));
+	o->res.match = o->match;
+	return 0;
+}
+
+const struct da_offline_result *da_offline_result(const struct da_offline *o)
+{
+	return &o->res;
+}
+
+struct da_tasks *da_offline_tasks(const struct da_offline *o)
+{
+	return o->tasks;
+}
+
+const struct da_offline_event *da_offline_event(const struct da_offline *o, uint32_t event)
+{
+	return event < o->res.nr_events ? &o->res.events[event] : NULL;
+}
+
+void da_offline_close(struct da_offline *o)
+{
+	size_t i;
+
+	if (!o)
+		return;
+	da_lane_free(o->lane);
+	da_pipeline_free(o->pipeline);
+	da_match_free(o->match);
+	da_code_store_free(o->code);
+	da_tasks_free(o->tasks);
+	da_reader_close(o->reader);
+	own_release(o);
+	idmap_release(&o->ring_at);
+	idmap_release(&o->cell_at);
+	for (i = 0; i < o->nr_message; i++)
+		free(o->message[i]);
+	free(o->messages);
+	free(o->wanted);
+	free(o->ring);
+	free(o->res.events);
+	free(o->res.cells);
+	free(o->res.gaps);
+	free(o);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The insides of the offline decode, shared by src/offline*.c only: offline.c reads and decodes,
+ * offline_own.c takes in our own records, offline_loss.c what the kernel says it lost, offline_sum.c puts
+ * the ledgers together.
+ */
+#ifndef DA_OFFLINE_PRIV_H
+#define DA_OFFLINE_PRIV_H
+
+#include "da_code.h"
+#include "da_offline.h"
+#include "da_own.h"
+#include "da_pipeline.h"
+#include "idmap.h"
+
+#define MAX_CPUS 65536 /* as the pipeline has it */
+#define MAX_MESSAGES 16
+#define MAX_GAPS 1024
+
+/* JSON text of one kind of our records, gathered over its continuations. */
+struct own_text {
+	char *text;
+	size_t len, room;
+	bool open; /* the last record said that more follows */
+};
+
+/* What the last record of a CPU's ring was: loss begins behind it. */
+struct ring_end {
+	uint64_t last_ns;
+	uint64_t throttled_ns; /* since then; 0: not throttled */
+};
+
+struct da_offline {
+	const struct da_offline_opts *opts;
+	struct da_reader *reader;
+	struct da_tasks *tasks;
+	struct da_code_store *code;
+	struct da_pipeline *pipeline;
+	struct da_lane *lane;
+	struct da_match *match;
+	struct da_offline_result res;
+	bool *wanted;	   /* events that pass the filter */
+	bool own_inline;   /* the file could not be scanned before: own records are taken as they come */
+	bool enough, no_memory;
+	uint64_t start_ns, stop_ns; /* filters, absolute once the first time is known */
+	bool have_first;
+	unsigned emitted;  /* reports of the record under way */
+
+	struct own_text info, ledger, loss, end, facts;
+	struct idmap recorded_at; /* event << 32 | cpu -> recorded */
+	size_t room_recorded;
+
+	struct idmap ring_at; /* cpu -> ring */
+	struct ring_end *ring;
+	size_t nr_rings, room_rings;
+	size_t room_gaps;
+
+	struct idmap cell_at; /* event << 32 | cpu -> cell */
+	size_t room_cells;
+
+	char *message[MAX_MESSAGES];
+	size_t nr_message, suppressed;
+	const char **messages; /* the reader's and ours */
+};
+
+/* Counts damage of ours; keeps a bounded number of messages. */
+void offline_damage(struct da_offline *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Takes a type 65 record; others than ours are ignored. */
+void own_record(struct da_offline *o, const struct da_rec *rec);
+/* After the last one: what is incomplete is damage. */
+void own_end(struct da_offline *o);
+void own_release(struct da_offline *o);
+
+/* Every record that came from a ring, in time order. */
+void loss_seen(struct da_offline *o, const struct da_rec *rec);
+/* LOST, LOST_SAMPLES, AUX, THROTTLE, UNTHROTTLE; before loss_seen() of the same record. */
+void loss_record(struct da_offline *o, const struct da_rec *rec);
+void loss_end(struct da_offline *o);
+
+/* Cells and sums, after the last record. 0 or -DA_ENOMEM. */
+int sum_up(struct da_offline *o);
+
+#endif

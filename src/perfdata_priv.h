@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of the perf.data reader share; nobody else includes it.
+ *
+ *   perfdata_input.c    bytes of a file, through a sliding window; spooling of pipes
+ *   perfdata_event.c    events, ids, where in a record id, time, task and CPU are
+ *   perfdata_feature.c  feature sections
+ *   perfdata_read.c     open and close: header, attrs, sections, messages
+ *   perfdata_pipe.c     what a recording in pipe mode says about itself
+ *   perfdata_dir.c      the files of a recording in directory mode
+ *   perfdata_stream.c   records of one file, in file order
+ *   perfdata_unzip.c    COMPRESSED records to plain records (owner of libzstd)
+ *   perfdata_sort.c     the window in which records are brought into time order
+ *   perfdata_next.c     da_reader_next() and da_reader_scan()
+ *
+ * Integers from a file are uint64_t until they have been compared with what the file holds.
+ */
+#ifndef PERFDATA_PRIV_H
+#define PERFDATA_PRIV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "da_perfdata.h"
+
+#define REC_HEADER     8
+#define REC_MAX	       65535 /* largest record that is lent whole */
+#define NR_FEATURES    256
+#define MAX_MESSAGES   32
+#define NO_EVENT       UINT32_MAX
+#define NO_OFFSET      UINT16_MAX
+
+/* ---- input ---- */
+
+struct input {
+	int fd;
+	char *name;    /* for messages */
+	uint64_t size; /* at open; nothing beyond is read, even if the file grows */
+};
+
+/* Opens path for reading ("-": standard input). What cannot be read twice is first copied to an unlinked
+ * temporary file. */
+int input_open(struct input *in, const char *path, struct da_error *err);
+/* Reads exactly n bytes at off. A file that has become shorter is -DA_EIO with a message. */
+int input_read(const struct input *in, uint64_t off, void *buf, size_t n, struct da_error *err);
+void input_close(struct input *in);
+
+/* A window that slides over an input; lends contiguous bytes. */
+struct window {
+	const struct input *in;
+	uint8_t *buf;
+	size_t cap, len;  /* of buf; len bytes of the file are in it */
+	uint64_t off;	  /* file offset of buf[0] */
+	size_t want;	  /* capacity to allocate on first use */
+};
+
+void window_init(struct window *w, const struct input *in, size_t want);
+void window_release(struct window *w);
+/* Slow path of window_at(). */
+const uint8_t *window_slide(struct window *w, uint64_t off, size_t n, struct da_error *err);
+
+/* n bytes (at most REC_MAX) at off, which the caller knows to lie inside the input; valid until the next
+ * call. NULL: I/O error or out of memory, *err says which. */
+static inline const uint8_t *window_at(struct window *w, uint64_t off, size_t n, struct da_error *err)
+{
+	if (off >= w->off && off - w->off <= w->len && n <= w->len - (off - w->off))
+		return w->buf + (off - w->off);
+	return window_slide(w, off, n, err);
+}
+
+/* ---- events ---- */
+
+/* Where the fields that every record shares lie in the records of one event. Offsets of a SAMPLE from
+ * its start, of the sample_id trailer from its start. NO_OFFSET: not there. */
+struct layout {
+	uint16_t id, tid, time, cpu;
+	uint16_t sample_min; /* shortest SAMPLE that holds them */
+	uint16_t trailer;    /* bytes of the sample_id trailer, 0: none */
+	uint16_t t_id, t_tid, t_time, t_cpu;
+};
+
+struct id_entry {
+	uint64_t id;
+	uint32_t event;
+};
+
+struct events {
+	struct da_event *ev;
+	struct layout *layout;
+	size_t nr, cap;
+	struct id_entry *map; /* nr_ids, sorted by id */
+	size_t nr_ids;
+	bool same_layout; /* records of all events are laid out alike */
+	/* Where the id is in every event's records; NO_OFFSET if they differ or have none. */
+	uint16_t id_at;	      /* in a SAMPLE, from its start */
+	uint16_t id_from_end; /* in a trailer, bytes from its end */
+};
+
+void events_release(struct events *e);
+/* Adds an event; ids (native byte order) is taken over, also on failure. */
+int events_add(struct events *e, const struct da_attr *a, uint64_t *ids, size_t nr_ids);
+/* After the last one: id map, common positions. -DA_ENOMEM. */
+int events_freeze(struct events *e);
+int events_set_name(struct events *e, size_t i, const char *name, size_t len);
+/* Events without a name get da_attr_name(). */
+int events_name_rest(struct events *e);
+/* Event with this id, NO_EVENT if there is none. */
+uint32_t events_by_id(const struct events *e, uint64_t id);
+
+/* ---- zstd ---- */
+
+struct unzip {
+	uint8_t *buf;	   /* plain bytes */
+	size_t pos, len, cap; /* [pos, len) not yet taken */
+	uint64_t budget;   /* plain bytes that this payload may still give */
+	bool pending;	   /* the decoder may hold output that did not fit */
+	void *dctx;
+};
+
+struct unzip *unzip_new(void); /* NULL: out of memory */
+void unzip_free(struct unzip *u);
+/* Forgets all: a new frame begins. */
+void unzip_reset(struct unzip *u);
+/* Feeds n bytes; *used of them were taken, plain bytes were appended. -DA_EDAMAGED with *why. */
+int unzip_feed(struct unzip *u, const uint8_t *in, size_t n, size_t *used, const char **why);
+
+/* ---- streams ---- */
+
+/* One record in file order. */
+struct raw {
+	uint32_t type;
+	uint16_t misc;
+	uint32_t size;
+	const uint8_t *bytes; /* size bytes; valid until the next stream_next() of this stream */
+	uint64_t offset;
+	uint64_t payload_at, payload_total, payload_avail; /* AUXTRACE and TRACING_DATA only: else not set */
+};
+
+struct stream {
+	struct da_reader *r;
+	const struct input *in;
+	struct window win;
+	uint64_t start, pos, end;
+	uint64_t data_end; /* where data.size ends; records after it are salvaged */
+	bool quiet;	   /* a second walk: damage was or will be counted by the first */
+	bool skim;	   /* compressed records are skipped */
+	bool damaged;	   /* of this walk */
+	/* COMPRESSED records */
+	struct unzip *zip;
+	uint64_t zip_pos, zip_end, zip_rec; /* compressed bytes still to feed; their record's offset */
+	const char *zip_why; /* the payload under way cannot be decompressed further; static text */
+	bool in_zip, zip_lost;
+};
+
+void stream_init(struct stream *s, struct da_reader *r, const struct input *in, uint64_t pos, uint64_t end,
+		 size_t window);
+void stream_release(struct stream *s);
+/* 1: *raw filled; 0: end; negative: I/O error or out of memory. Unknown types are counted and skipped. */
+int stream_next(struct stream *s, struct raw *raw, struct da_error *err);
+
+/* ---- features ---- */
+
+struct feature {
+	bool present;
+	uint64_t off, size; /* in the first input */
+	uint8_t *bytes;	    /* read on demand */
+};
+
+struct pmu_name {
+	uint32_t type;
+	char *name;
+};
+
+struct features {
+	struct feature f[NR_FEATURES];
+	struct pmu_name *pmu;
+	size_t nr_pmu;
+	uint64_t comp_mmap_len;
+	bool comp_unsupported; /* compressed by something else than zstd */
+};
+
+/* Reads the table at `table` for the bits set in bitmap; sections outside the file are left out. */
+int features_table(struct da_reader *r, const uint64_t bitmap[NR_FEATURES / 64], uint64_t table,
+		   struct da_error *err);
+/* Takes over what da_file_info shows, event names and PMU names. */
+int features_parse(struct da_reader *r, struct da_error *err);
+void features_release(struct features *f);
+
+/* ---- sorter ---- */
+
+/* A record in the window. The sorter gives it back without type and misc, which are in its bytes. */
+struct held {
+	struct raw raw;		/* bytes given back are valid until the next sorter_put() */
+	uint64_t time;
+	uint32_t event, layout; /* indices of events, or NO_EVENT */
+	uint32_t input;		/* index of the input that holds the payload */
+	bool has_payload;
+};
+
+struct sorter;
+
+struct sorter *sorter_new(void);
+void sorter_free(struct sorter *s);
+/* Copies a record in. Only when sorter_ready() is false. */
+int sorter_put(struct sorter *s, const struct held *h);
+/* No record with a time up to `limit` will follow any more (as far as anybody knows). */
+void sorter_limit(struct sorter *s, uint64_t limit);
+/* Call after each put: sorts and makes records ready when enough of them are below the limit, or the
+ * window is full. end: all that is left. */
+int sorter_work(struct sorter *s, bool end);
+/* Next record in time order; false: none is ready. */
+bool sorter_get(struct sorter *s, struct held *out);
+uint64_t sorter_late(const struct sorter *s);
+uint64_t sorter_max_time(const struct sorter *s);
+
+/* ---- payloads ---- */
+
+struct pieces {
+	const struct input *in;
+	uint64_t at, total, avail, done;
+	uint8_t *buf;
+	bool active;
+};
+
+/* ---- reader ---- */
+
+/* Progress of one stream in time, for merging several. */
+struct progress {
+	uint64_t max;  /* latest time seen */
+	uint64_t prev; /* the same at the end of its turn before */
+	bool ended;
+};
+
+struct da_reader {
+	struct input *inputs;
+	size_t nr_inputs;
+	bool swap;
+	struct events events;
+	struct features *features;
+	struct da_file_info info;
+	char *path;
+	char **messages;
+	size_t nr_suppressed;
+	void **owned; /* strings and arrays of info */
+	size_t nr_owned;
+	/* position of da_reader_next() */
+	struct stream *streams; /* one an input */
+	size_t nr_streams, turn;
+	uint64_t turn_start; /* latest time of this stream when its turn began */
+	uint64_t turn_left;  /* bytes of records that it may still give */
+	struct progress *progress;
+	struct sorter *sorter;
+	uint64_t round_limit; /* maximum time at the last FINISHED_ROUND */
+	struct pieces pieces;
+	struct da_rec piece_rec;
+	bool ended;
+	struct da_error failed; /* sticky */
+};
+
+/* Counts damage: sets info.damaged and keeps a bounded number of messages. */
+void reader_damage(struct da_reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Keeps p until close; frees it and returns NULL when out of memory. */
+void *reader_own(struct da_reader *r, void *p);
+
+/* Walks all records from `pos` on for attrs, names and features. */
+int pipe_open(struct da_reader *r, uint64_t pos, struct da_error *err);
+/* Adds the data.N files of directory `path` as inputs. */
+int dir_open(struct da_reader *r, const char *path, struct da_error *err);
+
+#endif

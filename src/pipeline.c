@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The sample layer: classifies every sample record as valid, with the reports it gives, or as dropped for
+ * exactly one reason. One lane a thread; lanes share tasks and code.
+ *
+ * It does not look reports up in regions (da_match.h) and keeps no sample.
+ */
+#include "da_pipeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* perf_mem_data_src.mem_op, low 5 bits (uapi linux/perf_event.h PERF_MEM_OP_*) */
+#define MEM_OP_MASK 0x1f
+#define MEM_OP_LOAD 0x02
+#define MEM_OP_STORE 0x04
+#define MEM_OP_PFETCH 0x08
+
+#define MAX_CPUS 65536 /* a CPU number beyond this comes from damage */
+
+struct event {
+	struct da_attr attr;
+	enum da_producer producer;
+	const struct da_decoder *decoder; /* byte stream producers, else NULL */
+};
+
+struct da_pipeline {
+	struct event *ev;
+	size_t nr;
+	enum da_arch arch;
+	struct da_tasks *tasks;
+	struct da_code_store *code;
+	da_paddr_fn paddr;
+	void *paddr_ctx;
+};
+
+struct per_cpu {
+	struct da_ledger ledger;
+	void *state; /* decoder's */
+	struct da_decode_stats stats;
+};
+
+struct per_event {
+	struct per_cpu **cpus; /* by CPU number; NULL where nothing happened */
+	uint32_t nr;
+};
+
+struct da_lane {
+	struct da_pipeline *p;
+	struct da_code *code;
+	da_emit_fn emit;
+	void *ctx;
+	struct per_event *ev;
+	/* context of the byte decoder's callbacks */
+	struct da_report base;
+	struct da_ledger *led;
+	unsigned given; /* reports passed on for the record under way */
+};
+
+static const char *decoder_name(enum da_producer p)
+{
+	switch (p) {
+	case DA_PROD_SPE:
+		return "spe";
+	case DA_PROD_IBS_OP:
+		return "ibs_op";
+	case DA_PROD_IBS_FETCH:
+		return "ibs_fetch";
+	default:
+		return NULL;
+	}
+}
+
+struct da_pipeline *da_pipeline_new(const struct da_pipeline_event *ev, size_t nr, enum da_arch arch,
+				    struct da_tasks *tasks, struct da_code_store *code)
+{
+	struct da_pipeline *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->ev = calloc(nr ? nr : 1, sizeof(*p->ev));
+	if (!p->ev) {
+		free(p);
+		return NULL;
+	}
+	p->nr = nr;
+	p->arch = arch;
+	p->tasks = tasks;
+	p->code = code;
+	for (size_t i = 0; i < nr; i++) {
+		const char *name = decoder_name(ev[i].producer);
+
+		p->ev[i].attr = *ev[i].attr;
+		p->ev[i].producer = ev[i].producer;
+		p->ev[i].decoder = name ? da_decoder_find(name) : NULL;
+	}
+	return p;
+}
+
+void da_pipeline_free(struct da_pipeline *p)
+{
+	if (!p)
+		return;
+	free(p->ev);
+	free(p);
+}
+
+void da_pipeline_paddr(struct da_pipeline *p, da_paddr_fn fn, void *ctx)
+{
+	p->paddr = fn;
+	p->paddr_ctx = ctx;
+}
+
+struct da_lane *da_lane_new(struct da_pipeline *p, da_emit_fn emit, void *ctx)
+{
+	struct da_lane *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->p = p;
+	l->emit = emit;
+	l->ctx = ctx;
+	l->ev = calloc(p->nr ? p->nr : 1, sizeof(*l->ev));
+	l->code = da_code_new(p->code);
+	if (!l->ev || !l->code) {
+		da_lane_free(l);
+		return NULL;
+	}
+	return l;
+}
+
+void da_lane_free(struct da_lane *l)
+{
+	if (!l)
+		return;
+	for (size_t e = 0; l->ev && e < l->p->nr; e++) {
+		for (uint32_t c = 0; c < l->ev[e].nr; c++) {
+			if (l->ev[e].cpus[c])
+				free(l->ev[e].cpus[c]->state);
+			free(l->ev[e].cpus[c]);
+		}
+		free(l->ev[e].cpus);
+	}
+	free(l->ev);
+	da_code_free(l->code);
+	free(l);
+}
+
+static struct per_cpu *cpu_of(struct da_lane *l, uint32_t event, uint32_t cpu)
+{
+	struct per_event *e = &l->ev[event];
+
+	if (cpu >= MAX_CPUS)
+		cpu = MAX_CPUS - 1;
+	if (cpu >= e->nr) {
+		uint32_t n = cpu + 1;
+		struct per_cpu **grown = realloc(e->cpus, n * sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		memset(grown + e->nr, 0, (n - e->nr) * sizeof(*grown));
+		e->cpus = grown;
+		e->nr = n;
+	}
+	if (!e->cpus[cpu])
+		e->cpus[cpu] = calloc(1, sizeof(**e->cpus));
+	return e->cpus[cpu];
+}
+
+struct da_ledger *da_lane_ledger(struct da_lane *l, uint32_t event, uint32_t cpu)
+{
+	struct per_cpu *c = event < l->p->nr ? cpu_of(l, event, cpu) : NULL;
+
+	return c ? &c->ledger : NULL;
+}
+
+static void drop(struct da_ledger *led, enum da_drop why)
+{
+	da_count(&led->drop[why], 1);
+}
+
+/* ---- reports from one parsed sample ---- */
+
+static void base_report(struct da_lane *l, uint32_t event, uint32_t cpu, const struct da_rec *rec,
+			const struct da_samp *s, struct da_report *r)
+{
+	memset(r, 0, sizeof(*r));
+	r->event = event;
+	r->cpu = cpu;
+	r->has = DA_HAS_CPU;
+	r->ctx = rec->misc & DA_MISC_CPUMODE;
+	if (s->mask & DA_SAMPLE_TIME) {
+		r->time_ns = s->time_ns;
+		r->has |= DA_HAS_TIME;
+	}
+	if (s->mask & DA_SAMPLE_TID && s->pid != UINT32_MAX) {
+		r->pid = s->pid;
+		r->tid = s->tid;
+		r->has |= DA_HAS_TASK;
+	}
+	if (s->mask & DA_SAMPLE_IP) {
+		r->ip = s->ip;
+		r->has |= DA_HAS_IP;
+	}
+	if (s->mask & DA_SAMPLE_PERIOD) {
+		r->period = s->period;
+	} else {
+		const struct da_attr *a = &l->p->ev[event].attr;
+
+		/* without PERIOD the attr's fixed period holds; in frequency mode nobody knows it */
+		r->period = a->flags & DA_ATTR_FREQ ? 1 : a->sample_period;
+	}
+	r->has |= DA_HAS_PERIOD;
+	/* "0 means absent in perf's PHYS_ADDR": the page was not mapped, or no permission */
+	if (s->mask & DA_SAMPLE_PHYS_ADDR && s->phys_addr) {
+		r->paddr = s->phys_addr;
+		r->paddr_how = DA_PADDR_SAMPLED;
+		r->has |= DA_HAS_PADDR;
+	}
+	if (s->mask & DA_SAMPLE_DATA_SRC) {
+		r->data_src = s->data_src;
+		r->has |= DA_HAS_DATA_SRC;
+	}
+	if (s->mask & DA_SAMPLE_WEIGHT && s->weight) {
+		r->latency = s->weight > UINT32_MAX ? UINT32_MAX : (uint32_t)s->weight;
+		r->has |= DA_HAS_LATENCY;
+	} else if (s->mask & DA_SAMPLE_WEIGHT_STRUCT && (uint32_t)s->weight) {
+		r->latency = (uint32_t)s->weight; /* var1_dw: cache latency */
+		r->has |= DA_HAS_LATENCY;
+	}
+	if (s->mask & DA_SAMPLE_DATA_PAGE_SIZE && s->data_page_size) {
+		r->page_size = s->data_page_size;
+		r->has |= DA_HAS_PAGE_SIZE;
+	}
+}
+
+static void emit(struct da_lane *l, struct da_report *r, struct da_ledger *led)
+{
+	const struct da_pipeline *p = l->p;
+
+	if (!(r->has & DA_HAS_PADDR) && p->paddr && (r->has & DA_HAS_VADDR) && (r->has & DA_HAS_TASK) &&
+	    p->paddr(p->paddr_ctx, r->pid, r->time_ns, r->vaddr, &r->paddr)) {
+		r->has |= DA_HAS_PADDR;
+		r->paddr_how = DA_PADDR_WALKED;
+	}
+	l->emit(l->ctx, r, led);
+}
+
+static void one_address(struct da_lane *l, struct da_report *r, uint64_t vaddr, enum da_how how,
+			struct da_ledger *led)
+{
+	r->vaddr = vaddr;
+	r->has |= DA_HAS_VADDR;
+	r->how = (uint8_t)how;
+	da_count(&led->out[DA_STAGE_SAMPLE], 1);
+	emit(l, r, led);
+}
+
+static const struct da_insn *insn_at(struct da_lane *l, const struct da_report *r, uint8_t abi)
+{
+	return da_code_insn(l->code, r->pid, r->time_ns, r->ip, abi);
+}
+
+/* x86 CS 0x23 is the 32-bit code segment of Linux; abi says the same where registers were sampled. */
+static struct da_regs regs_of(const struct da_lane *l, const struct da_samp *s, uint8_t phase)
+{
+	struct da_regs regs = s->regs_intr;
+
+	regs.arch = (uint8_t)l->p->arch;
+	regs.phase = phase;
+	return regs;
+}
+
+/* Clock and cycle samples: the registers are those before the instruction at IP, so an address decoded
+ * from it is exact; on precise events they are those after it. */
+static void sample_regs(struct da_lane *l, const struct event *e, const struct da_samp *s, struct da_report *r,
+			struct da_ledger *led)
+{
+	bool precise = e->attr.flags & DA_ATTR_PRECISE_MASK;
+	struct da_regs regs = regs_of(l, s, precise ? DA_REGS_AFTER : DA_REGS_BEFORE);
+	struct da_access acc[DA_INSN_MAX_ACCESS];
+	const struct da_insn *insn;
+	unsigned nr = 0;
+	int why;
+
+	if (!(e->attr.sample_type & DA_SAMPLE_REGS_INTR)) {
+		drop(led, DA_DROP_ADDR_NONE); /* nothing in the record could hold an address */
+		return;
+	}
+	if (r->ctx != DA_CTX_USER) {
+		drop(led, DA_DROP_KERNEL_IP);
+		return;
+	}
+	if (!(s->mask & DA_SAMPLE_REGS_INTR) || !regs.abi) {
+		drop(led, DA_DROP_NO_REGS);
+		return;
+	}
+	if (!(r->has & DA_HAS_TASK) || !(r->has & DA_HAS_IP)) {
+		drop(led, DA_DROP_NO_CODE);
+		return;
+	}
+	insn = insn_at(l, r, regs.abi);
+	if (!insn) {
+		drop(led, DA_DROP_NO_CODE);
+		return;
+	}
+	why = da_insn_resolve(insn, r->ip, &regs, acc, &nr);
+	if (why >= 0 || !nr) {
+		drop(led, why >= 0 ? (enum da_drop)why : DA_DROP_NOT_MEMORY);
+		return;
+	}
+	da_count(&led->out[DA_STAGE_SAMPLE], 1);
+	for (unsigned i = 0; i < nr; i++) {
+		struct da_report a = *r;
+
+		a.vaddr = acc[i].vaddr;
+		a.size = acc[i].size;
+		a.size_is_max = acc[i].size_is_max;
+		a.op = acc[i].op;
+		a.how = DA_HOW_DECODED;
+		a.has |= DA_HAS_VADDR | DA_HAS_SIZE | DA_HAS_OP;
+		if (i) { /* PHYS_ADDR belongs to the record's own address, which a decoded sample has not */
+			a.has &= ~(uint32_t)DA_HAS_PADDR;
+			a.paddr = 0;
+			a.paddr_how = DA_PADDR_NONE;
+		}
+		emit(l, &a, led);
+	}
+}
+
+/* The kernel gives the fault's address, 0 included, but not its direction: the instruction at IP does. */
+static void sample_fault(struct da_lane *l, const struct event *e, const struct da_samp *s,
+			 struct da_report *r, struct da_ledger *led)
+{
+	if (!(s->mask & DA_SAMPLE_ADDR)) {
+		drop(led, DA_DROP_ADDR_NONE);
+		return;
+	}
+	if (r->ctx == DA_CTX_USER && (r->has & DA_HAS_TASK) && (r->has & DA_HAS_IP)) {
+		struct da_regs regs = regs_of(l, s, DA_REGS_BEFORE);
+		bool have = (s->mask & DA_SAMPLE_REGS_INTR) && regs.abi;
+		const struct da_insn *insn = insn_at(l, r, have ? regs.abi : 2);
+
+		if (insn)
+			r->op = da_insn_op_at(insn, r->ip, have ? &regs : NULL, s->addr);
+		if (r->op)
+			r->has |= DA_HAS_OP;
+	}
+	(void)e;
+	one_address(l, r, s->addr, DA_HOW_FAULT, led);
+}
+
+/* Events whose ADDR is the data address; there 0 means absent. */
+static void sample_addr(struct da_lane *l, const struct event *e, const struct da_samp *s, struct da_report *r,
+			struct da_ledger *led)
+{
+	unsigned op = (unsigned)s->data_src & MEM_OP_MASK;
+
+	if (s->mask & DA_SAMPLE_DATA_SRC) {
+		if ((op & MEM_OP_PFETCH) && !(op & (MEM_OP_LOAD | MEM_OP_STORE))) {
+			drop(led, DA_DROP_PREFETCH);
+			return;
+		}
+		r->op = (uint8_t)((op & MEM_OP_LOAD ? DA_OP_READ : 0) | (op & MEM_OP_STORE ? DA_OP_WRITE : 0));
+		if (r->op)
+			r->has |= DA_HAS_OP;
+	}
+	if (!(s->mask & DA_SAMPLE_ADDR) || !s->addr) {
+		if (!(r->has & DA_HAS_PADDR)) {
+			drop(led, DA_DROP_ADDR_NONE);
+			return;
+		}
+		r->how = DA_HOW_HARDWARE; /* a physical address alone is usable */
+		da_count(&led->out[DA_STAGE_SAMPLE], 1);
+		emit(l, r, led);
+		return;
+	}
+	one_address(l, r, s->addr, e->producer == DA_PROD_FAKE ? DA_HOW_SYNTHETIC : DA_HOW_HARDWARE, led);
+}
+
+/* ---- byte decoders (AUX, RAW) ---- */
+
+static void decoded_report(void *ctx, const struct da_report *r)
+{
+	struct da_lane *l = ctx;
+	struct da_report out = *r;
+
+	out.event = l->base.event;
+	out.cpu = l->base.cpu;
+	out.has |= DA_HAS_CPU;
+	if (!(out.has & DA_HAS_TIME) && (l->base.has & DA_HAS_TIME)) {
+		out.time_ns = l->base.time_ns;
+		out.has |= DA_HAS_TIME;
+	}
+	if (!(out.has & DA_HAS_TASK) && (l->base.has & DA_HAS_TASK)) {
+		out.pid = l->base.pid;
+		out.tid = l->base.tid;
+		out.has |= DA_HAS_TASK;
+	}
+	if (!(out.has & DA_HAS_PERIOD)) {
+		out.period = l->base.period;
+		out.has |= DA_HAS_PERIOD;
+	}
+	if (!l->given++)
+		da_count(&l->led->out[DA_STAGE_SAMPLE], 1);
+	emit(l, &out, l->led);
+}
+
+static void decoded_record(void *ctx, unsigned nr_reports, enum da_drop why)
+{
+	struct da_lane *l = ctx;
+
+	da_count(&l->led->in[DA_STAGE_SAMPLE], 1);
+	if (!nr_reports)
+		drop(l->led, why);
+	l->given = 0;
+}
+
+static void decode_bytes(struct da_lane *l, const struct event *e, struct per_cpu *c, const struct da_input *in)
+{
+	struct da_sink sink = {.report = decoded_report, .record = decoded_record, .ctx = l};
+
+	if (!c->state) {
+		c->state = calloc(1, e->decoder->state_size ? e->decoder->state_size : 1);
+		if (!c->state)
+			return;
+	}
+	l->led = &c->ledger;
+	l->given = 0;
+	e->decoder->decode(c->state, in, &sink, &c->stats);
+}
+
+void da_lane_aux(struct da_lane *l, uint32_t event, uint32_t cpu, uint32_t tid, const struct da_input *in)
+{
+	struct per_cpu *c = event < l->p->nr ? cpu_of(l, event, cpu) : NULL;
+	const struct event *e;
+
+	if (!c)
+		return;
+	e = &l->p->ev[event];
+	if (!e->decoder)
+		return;
+	memset(&l->base, 0, sizeof(l->base));
+	l->base.event = event;
+	l->base.cpu = cpu;
+	l->base.period = e->attr.sample_period;
+	if (tid && tid != UINT32_MAX) {
+		l->base.tid = tid;
+		l->base.pid = da_tasks_pid_of_tid(l->p->tasks, tid, UINT64_MAX);
+		l->base.has = l->base.pid ? DA_HAS_TASK : 0;
+	}
+	decode_bytes(l, e, c, in);
+}
+
+/* IBS: perf's own fields where it filled them, else the raw registers. */
+static void sample_raw(struct da_lane *l, const struct event *e, struct per_cpu *c, const struct da_samp *s,
+		       struct da_report *r)
+{
+	struct da_input in = {.bytes = s->raw, .len = s->raw_size, .last = true};
+
+	if (!(s->mask & DA_SAMPLE_RAW) || !s->raw_size || !e->decoder) {
+		da_count(&c->ledger.in[DA_STAGE_SAMPLE], 1);
+		sample_addr(l, e, s, r, &c->ledger);
+		return;
+	}
+	l->base = *r;
+	decode_bytes(l, e, c, &in);
+}
+
+void da_lane_sample(struct da_lane *l, uint32_t event, const struct da_rec *rec)
+{
+	const struct event *e;
+	struct per_cpu *c;
+	struct da_samp s;
+	struct da_report r;
+	uint32_t cpu = 0;
+	int rc;
+
+	if (rec->type != DA_REC_SAMPLE || event >= l->p->nr)
+		return;
+	e = &l->p->ev[event];
+	rc = da_samp_parse(&e->attr, rec->bytes, rec->size, rec->swap, &s);
+	if (s.mask & DA_SAMPLE_CPU)
+		cpu = s.cpu;
+	else if (rec->has & DA_SAMPLE_CPU)
+		cpu = rec->cpu;
+	c = cpu_of(l, event, cpu);
+	if (!c)
+		return;
+	if (rc) {
+		da_count(&c->ledger.in[DA_STAGE_SAMPLE], 1);
+		drop(&c->ledger, DA_DROP_TRUNCATED);
+		return;
+	}
+	base_report(l, event, cpu, rec, &s, &r);
+	if (e->producer == DA_PROD_IBS_OP || e->producer == DA_PROD_IBS_FETCH) {
+		sample_raw(l, e, c, &s, &r);
+		return;
+	}
+	da_count(&c->ledger.in[DA_STAGE_SAMPLE], 1);
+	switch (e->producer) {
+	case DA_PROD_REGS:
+		sample_regs(l, e, &s, &r, &c->ledger);
+		break;
+	case DA_PROD_FAULT:
+		sample_fault(l, e, &s, &r, &c->ledger);
+		break;
+	case DA_PROD_ADDR:
+	case DA_PROD_FAKE:
+		sample_addr(l, e, &s, &r, &c->ledger);
+		break;
+	default:
+		drop(&c->ledger, DA_DROP_ADDR_NONE);
+		break;
+	}
+}
+
+/* ---- sums ---- */
+
+void da_lane_each(const struct da_lane *l,
+		  void (*fn)(void *ctx, uint32_t event, uint32_t cpu, const struct da_ledger *led), void *ctx)
+{
+	for (uint32_t e = 0; e < l->p->nr; e++)
+		for (uint32_t c = 0; c < l->ev[e].nr; c++)
+			if (l->ev[e].cpus[c])
+				fn(ctx, e, c, &l->ev[e].cpus[c]->ledger);
+}
+
+struct sum {
+	uint32_t event;
+	struct da_ledger *to;
+};
+
+static void add_to_sum(void *ctx, uint32_t event, uint32_t cpu, const struct da_ledger *led)
+{
+	struct sum *s = ctx;
+
+	(void)cpu;
+	if (s->event == UINT32_MAX || s->event == event)
+		da_ledger_add(s->to, led);
+}
+
+void da_lane_sum(const struct da_lane *l, uint32_t event, struct da_ledger *sum)
+{
+	struct sum s = {.event = event, .to = sum};
+
+	da_lane_each(l, add_to_sum, &s);
+}
+
+void da_lane_decode_stats(const struct da_lane *l, struct da_decode_stats *sum)
+{
+	memset(sum, 0, sizeof(*sum));
+	for (uint32_t e = 0; e < l->p->nr; e++) {
+		for (uint32_t c = 0; c < l->ev[e].nr; c++) {
+			const struct da_decode_stats *s;
+
+			if (!l->ev[e].cpus[c])
+				continue;
+			s = &l->ev[e].cpus[c]->stats;
+			sum->records += s->records;
+			sum->damaged_records += s->damaged_records;
+			sum->bad_bytes += s->bad_bytes;
+			sum->resync_bytes += s->resync_bytes;
+			sum->truncated_records += s->truncated_records;
+		}
+	}
+}

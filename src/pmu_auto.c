@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Names of ours for what a machine has: spe, ibs, pebs, trap, and auto, which takes the first of these,
+ * cycles and cpu-clock that is there and opens. Opens nothing for good: a probe is closed at once.
+ */
+#include <stdarg.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pmu_priv.h"
+
+static const char *const special_names[] = {"auto", "spe", "ibs", "pebs", "trap", "fake"};
+
+void pmu_special_nearest(struct nearest *n)
+{
+	for (size_t i = 0; i < sizeof(special_names) / sizeof(*special_names); i++)
+		nearest_try(n, special_names[i]);
+}
+
+int pmu_known_elsewhere(struct slice pmu, struct da_error *err)
+{
+	static const struct {
+		const char *begins, *of, *instead;
+	} rows[] = {
+		{"arm_spe", "Arm machines with the Statistical Profiling Extension",
+		 "cycles or cpu-clock"},
+		{"ibs_op", "AMD machines", "cycles or cpu-clock"},
+		{"ibs_fetch", "AMD machines", "cycles or cpu-clock"},
+		{"cpu_core", "hybrid Intel machines", "cpu, or cpu-clock"},
+		{"cpu_atom", "hybrid Intel machines", "cpu, or cpu-clock"},
+		{"armv", "Arm machines with a PMU", "cpu-clock"},
+		{"cpu", "machines with a hardware PMU", "cpu-clock"},
+		{"uncore", "Intel machines", "cpu-clock"},
+		{"amd_", "AMD machines", "cpu-clock"},
+		{"intel_pt", "Intel machines", "cycles or cpu-clock"},
+		{"cs_etm", "Arm machines with CoreSight", "cycles or cpu-clock"},
+		{"mem-loads", "Intel machines with PEBS", "cycles or cpu-clock"},
+		{"mem-stores", "Intel machines with PEBS", "cycles or cpu-clock"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		bool exact = !strcmp(rows[i].begins, "cpu");
+
+		if (exact ? !slice_is(pmu, rows[i].begins) : !slice_begins(pmu, rows[i].begins))
+			continue;
+		return da_fail(err, DA_ENOENT, 0, "this machine has no '%.*s' (%s have it); use %s",
+			       slice_len(pmu), pmu.p, rows[i].of, rows[i].instead);
+	}
+	return 0;
+}
+
+/* ---- PMUs of a kind ---- */
+
+struct kind_search {
+	const struct pmu_env *env;
+	const char *begins; /* of the PMU's name */
+	const char *event;  /* that it must have, or NULL */
+	char found[8][64];
+	size_t nr;
+};
+
+static void kind_try(void *ctx, const char *pmu)
+{
+	struct kind_search *s = ctx;
+	char text[512];
+
+	if (strncmp(pmu, s->begins, strlen(s->begins)) != 0 || strlen(pmu) >= sizeof(s->found[0]) ||
+	    s->nr == sizeof(s->found) / sizeof(*s->found))
+		return;
+	if (s->event &&
+	    !pmu_event_text(s->env, slice_from(pmu), slice_from(s->event), text, sizeof(text)))
+		return;
+	memcpy(s->found[s->nr++], pmu, strlen(pmu) + 1);
+}
+
+static void kind_find(struct kind_search *s)
+{
+	pmu_each(s->env, (struct slice){"", 0}, "", kind_try, s);
+}
+
+/* Terms among these that the PMU has, as a list. */
+static void terms_it_has(const struct pmu_env *env, struct slice pmu, const char *const *terms,
+			 size_t nr, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < nr; i++) {
+		struct slice rest = slice_from(terms[i]), name = slice_cut(&rest, '=');
+		struct pmu_format f;
+
+		if (pmu_format_find(env, pmu, name, &f) && used + strlen(terms[i]) + 2 < size)
+			used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? "," : "",
+						 terms[i]);
+	}
+}
+
+/* Every instance: big.LITTLE machines have one for each kind of core. */
+static int add_spe(const struct pmu_env *env, struct spec_list *l, const struct item *it,
+		   struct da_error *err)
+{
+	static const char *const wanted[] = {"ts_enable=1", "load_filter=1", "store_filter=1"};
+	struct kind_search s = {.env = env, .begins = "arm_spe"};
+	char preset[128];
+	int rc = 0;
+
+	kind_find(&s);
+	if (!s.nr)
+		return da_fail(
+			err, DA_ENOENT, 0,
+			"no Arm SPE here (no arm_spe_* in %s: not an Arm machine, or hidden by firmware, "
+			"hypervisor or kpti); use cycles or cpu-clock",
+			env->devices);
+	for (size_t i = 0; i < s.nr && !rc; i++) {
+		struct slice pmu = slice_from(s.found[i]);
+
+		terms_it_has(env, pmu, wanted, sizeof(wanted) / sizeof(*wanted), preset,
+			     sizeof(preset));
+		rc = spec_add_pmu(env, l, it, it->base, pmu, preset, err);
+	}
+	return rc;
+}
+
+static int add_ibs(const struct pmu_env *env, struct spec_list *l, const struct item *it,
+		   struct da_error *err)
+{
+	struct slice pmu = slice_from("ibs_op");
+	uint32_t type;
+
+	if (!pmu_exists(env, pmu, &type))
+		return da_fail(
+			err, DA_ENOENT, 0,
+			"no AMD IBS here (no ibs_op in %s: not an AMD machine, or hidden by the hypervisor); use "
+			"cycles or cpu-clock",
+			env->devices);
+	return spec_add_pmu(env, l, it, it->base, pmu, "", err);
+}
+
+/* Loads and stores are two events, on each kind of core. ldlat belongs to the loads. */
+static int add_pebs(const struct pmu_env *env, struct spec_list *l, const struct item *it,
+		    struct da_error *err)
+{
+	static const char *const events[] = {"mem-loads", "mem-stores"};
+	struct kind_search s = {.env = env, .begins = "cpu", .event = "mem-loads"};
+	struct item each = *it;
+	char base[96];
+	int rc = 0;
+
+	kind_find(&s);
+	if (!s.nr)
+		return da_fail(
+			err, DA_ENOENT, 0,
+			"no Intel PEBS memory events here (no cpu*/events/mem-loads in %s: not an Intel machine, "
+			"or hidden by the hypervisor); use cycles or cpu-clock",
+			env->devices);
+	each.mod.precise_max = !it->mod.precise;
+	for (size_t i = 0; i < 2 * s.nr && !rc; i++) {
+		struct slice pmu = slice_from(s.found[i / 2]);
+		char text[512];
+
+		if (!pmu_event_text(env, pmu, slice_from(events[i % 2]), text, sizeof(text)))
+			continue;
+		each.terms = it->terms;
+		if (i % 2 && slice_begins(it->terms, "ldlat=")) {
+			slice_cut(&each.terms, ',');
+		}
+		snprintf(base, sizeof(base), "%s/%s/", s.found[i / 2], events[i % 2]);
+		rc = spec_add_pmu(env, l, &each, slice_from(base), pmu, events[i % 2], err);
+	}
+	return rc;
+}
+
+static int add_trap(struct da_error *err)
+{
+	return da_fail(err, DA_EUNSUPPORTED, 0,
+		       "'trap' is not part of this version; use cpu-clock");
+}
+
+/* ---- auto ---- */
+
+static int add_cycles(const struct pmu_env *env, struct spec_list *l, const struct item *it,
+		      struct da_error *err)
+{
+	return spec_add_named(env, l, it, slice_from("cycles"), DA_TYPE_HARDWARE, DA_HW_CPU_CYCLES,
+			      err);
+}
+
+static int add_clock(const struct pmu_env *env, struct spec_list *l, const struct item *it,
+		     struct da_error *err)
+{
+	return spec_add_named(env, l, it, slice_from("cpu-clock"), DA_TYPE_SOFTWARE,
+			      DA_SW_CPU_CLOCK, err);
+}
+
+static const struct candidate {
+	const char *name, *what;
+	int (*add)(const struct pmu_env *env, struct spec_list *l, const struct item *it,
+		   struct da_error *err);
+} candidates[] = {
+	{"spe", "Arm SPE gives exact addresses", add_spe},
+	{"ibs", "AMD IBS gives exact addresses", add_ibs},
+	{"pebs", "Intel PEBS gives exact addresses", add_pebs},
+	{"cycles", "addresses from instruction and registers", add_cycles},
+	{"cpu-clock", "addresses from instruction and registers, on every machine", add_clock},
+};
+#define NR_CANDIDATES (sizeof(candidates) / sizeof(*candidates))
+
+static const char *meaning(int sys)
+{
+	switch (sys) {
+	case ENOENT:
+	case ENODEV:
+	case ENXIO:
+		return "no such hardware counter: a virtual machine without a PMU, or one the kernel does not know";
+	case EACCES:
+	case EPERM:
+		return "not allowed: see kernel.perf_event_paranoid, CAP_PERFMON";
+	case EOPNOTSUPP:
+		return "it cannot sample";
+	case ENOSYS:
+		return "no perf_event_open here";
+	default:
+		return "refused";
+	}
+}
+
+__attribute__((format(printf, 2, 3))) static void say(struct auto_text why, const char *fmt, ...)
+{
+	size_t used = why.size ? strlen(why.buf) : 0;
+	va_list ap;
+
+	if (used + 2 > why.size)
+		return;
+	if (used)
+		why.buf[used++] = '\n';
+	va_start(ap, fmt);
+	vsnprintf(why.buf + used, why.size - used, fmt, ap);
+	va_end(ap);
+}
+
+/* Adds the candidate's events if it is there and all of them open; else *reason says why not. */
+static bool take(const struct pmu_env *env, struct spec_list *l, const struct item *it,
+		 const struct candidate *c, char *reason, size_t size)
+{
+	size_t before = l->nr;
+	struct da_error err = {0};
+
+	if (c->add(env, l, it, &err)) {
+		snprintf(reason, size, "%s", err.msg);
+		l->nr = before;
+		return false;
+	}
+	for (size_t i = before; i < l->nr; i++) {
+		int sys = env->probe(&l->spec[i].attr);
+
+		if (!sys)
+			continue;
+		snprintf(reason, size, "%s (%s)", meaning(sys), strerror(sys));
+		l->nr = before;
+		return false;
+	}
+	return true;
+}
+
+static int add_auto(const struct pmu_env *env, struct spec_list *l, const struct item *it,
+		    struct auto_text why, struct da_error *err)
+{
+	char reason[NR_CANDIDATES][sizeof(err->msg) + 64];
+	size_t i;
+
+	/* The last one is taken whatever the probe says: opening it tells more than a reason here can. */
+	for (i = 0; i + 1 < NR_CANDIDATES; i++)
+		if (take(env, l, it, &candidates[i], reason[i], sizeof(reason[i])))
+			break;
+	if (i + 1 == NR_CANDIDATES) {
+		int rc = candidates[i].add(env, l, it, err);
+
+		if (rc)
+			return rc;
+	}
+	say(why, "auto: %s (%s)", candidates[i].name, candidates[i].what);
+	for (size_t k = 0; k < i; k++)
+		say(why, "not %s: %s", candidates[k].name, reason[k]);
+	return 0;
+}
+
+bool pmu_special(const struct pmu_env *env, struct spec_list *l, const struct item *it,
+		 struct auto_text why, struct da_error *err, int *rc)
+{
+	if (slice_is(it->name, "auto"))
+		*rc = add_auto(env, l, it, why, err);
+	else if (slice_is(it->name, "spe"))
+		*rc = add_spe(env, l, it, err);
+	else if (slice_is(it->name, "ibs"))
+		*rc = add_ibs(env, l, it, err);
+	else if (slice_is(it->name, "pebs"))
+		*rc = add_pebs(env, l, it, err);
+	else if (slice_is(it->name, "trap"))
+		*rc = add_trap(err);
+	else if (slice_is(it->name, "fake"))
+		*rc = spec_add_fake(env, l, it, err);
+	else
+		return false;
+	return true;
+}

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The report for people: what was recorded and how much of it is usable, then for each space and event a
+ * table of regions and a heat map.
+ *
+ * Numbers of different events are never added. What limits the meaning of a number stands beside it.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render_format.h"
+#include "render_ink.h"
+#include "render_rows.h"
+
+#define NUMBERS	   49 /* columns of the table of regions between address and label */
+#define FEW_LINES  10 /* of a list that is not the matter */
+#define SMALL_PART 20 /* a process with less than a 20th of the samples gets one line */
+
+void ink(FILE *f, const struct da_render_opts *o, enum ink i)
+{
+	static const char *const code[] = {
+		[INK_NONE] = "\033[0m",	       [INK_TITLE] = "\033[1m",	     [INK_DIM] = "\033[2m",
+		[INK_WARN] = "\033[33m",       [INK_HEAT1] = "\033[38;5;27m", [INK_HEAT2] = "\033[38;5;37m",
+		[INK_HEAT3] = "\033[38;5;214m", [INK_HEAT4] = "\033[38;5;196m",
+	};
+
+	if (o->color)
+		fputs(code[i], f);
+}
+
+struct text {
+	FILE *f;
+	const struct da_render_opts *o;
+	const struct da_offline_result *r;
+	struct totals *total; /* of the space under way, by event */
+};
+
+/* ---- the recording ---- */
+
+static void put_command(const struct text *t)
+{
+	const struct da_file_info *i = t->r->file;
+	size_t used = strlen("  recorded by"), k;
+
+	if (!i->nr_cmdline)
+		return;
+	fputs("  recorded by", t->f);
+	for (k = 0; k < i->nr_cmdline && used + 8 < t->o->width; k++) {
+		fputc(' ', t->f);
+		used += 1 + put_text(t->f, i->cmdline[k], t->o->width - used - 1, t->o->utf8);
+	}
+	fputs(k < i->nr_cmdline ? " ...\n" : "\n", t->f);
+}
+
+static void put_file(const struct text *t)
+{
+	const struct da_file_info *i = t->r->file;
+	char a[WORD], b[WORD];
+
+	ink(t->f, t->o, INK_TITLE);
+	put_text(t->f, strcmp(i->path, "-") ? i->path : "standard input", 0, t->o->utf8);
+	ink(t->f, t->o, INK_NONE);
+	fprintf(t->f, ": %s", format_bytes(a, i->bytes));
+	if (i->hostname) {
+		fputs(", host ", t->f);
+		put_text(t->f, i->hostname, 32, t->o->utf8);
+	}
+	if (i->osrelease) {
+		fputs(", Linux ", t->f);
+		put_text(t->f, i->osrelease, 48, t->o->utf8);
+	}
+	if (i->arch) {
+		fputc(' ', t->f);
+		put_text(t->f, i->arch, 16, t->o->utf8);
+	}
+	fputc('\n', t->f);
+	put_command(t);
+	if (t->r->first_ns <= t->r->last_ns)
+		fprintf(t->f, "  %s from the first sample to the last; times count from the first, at %.6f s\n",
+			format_time(a, t->r->last_ns - t->r->first_ns), (double)t->r->first_ns / 1e9);
+	if (t->r->filtered)
+		fprintf(t->f, "  filters left %s of %s sample records\n", format_count(a, t->r->samples),
+			format_count(b, t->r->samples + t->r->filtered));
+	if (t->r->damaged) {
+		ink(t->f, t->o, INK_WARN);
+		fprintf(t->f, "  damaged: ");
+		put_text(t->f, t->r->nr_messages ? t->r->messages[0] : "what could be read follows", 0,
+			 t->o->utf8);
+		if (t->r->nr_messages > 1)
+			fprintf(t->f, " (and %zu more)", t->r->nr_messages - 1);
+		ink(t->f, t->o, INK_NONE);
+		fputc('\n', t->f);
+	} else if (t->r->own_file && !t->r->has_end) {
+		fprintf(t->f, "  the recording was not ended regularly: it holds what was written until then\n");
+	}
+	if (t->r->aux_bytes)
+		fprintf(t->f, "  %s of AUX trace data were not decoded\n", format_bytes(a, t->r->aux_bytes));
+}
+
+/* ---- events ---- */
+
+static const char *address_from(enum da_producer p)
+{
+	switch (p) {
+	case DA_PROD_REGS:
+		return "address from instruction and registers";
+	case DA_PROD_FAULT:
+		return "address from the fault itself";
+	case DA_PROD_ADDR:
+	case DA_PROD_IBS_OP:
+	case DA_PROD_IBS_FETCH:
+	case DA_PROD_SPE:
+		return "address from the PMU";
+	case DA_PROD_FAKE:
+		return "address made up";
+	default:
+		return "no address in its records";
+	}
+}
+
+/* A sideband event that was never meant to sample. */
+static bool is_silent(const struct da_offline_event *e)
+{
+	return e->producer == DA_PROD_NONE && !e->samples && !e->filtered;
+}
+
+static struct da_ledger ledger_of(const struct da_offline_result *r, uint32_t event)
+{
+	struct da_ledger sum = {0};
+	size_t i;
+
+	for (i = 0; i < r->nr_cells; i++)
+		if (r->cells[i].event == event)
+			da_ledger_add(&sum, &r->cells[i].ledger);
+	return sum;
+}
+
+/* The drops of one layer that count, the largest first; at most four unless verbose. */
+static void put_drops(const struct text *t, const struct da_ledger *l, enum da_stage s, const char *what)
+{
+	unsigned shown = 0, left = 0, d, best;
+	uint64_t last = UINT64_MAX;
+	unsigned last_at = 0;
+	char a[WORD], b[WORD];
+
+	if (!da_ledger_drops(l, s))
+		return;
+	fprintf(t->f, "    %s: ", what);
+	for (;;) {
+		best = DA_DROP_NR;
+		for (d = 0; d < DA_DROP_NR; d++) {
+			uint64_t n = l->drop[d];
+
+			if (da_drop_stage((enum da_drop)d) != s || !n || n > last || (n == last && d <= last_at))
+				continue;
+			if (best == DA_DROP_NR || n > l->drop[best])
+				best = d;
+		}
+		if (best == DA_DROP_NR)
+			break;
+		last = l->drop[best];
+		last_at = best;
+		if (shown == 4 && !t->o->verbose) {
+			left++;
+			continue;
+		}
+		fprintf(t->f, "%s%s %s (%s)", shown++ ? ", " : "", da_drop_name((enum da_drop)best),
+			format_count(a, last), format_pct(b, last, l->in[s]));
+	}
+	if (left)
+		fprintf(t->f, ", %u more", left);
+	fputc('\n', t->f);
+}
+
+static void put_event(const struct text *t, uint32_t event)
+{
+	const struct da_offline_event *e = &t->r->events[event];
+	struct da_ledger l = ledger_of(t->r, event);
+	char a[WORD], b[WORD], c[WORD];
+
+	fputs("  ", t->f);
+	put_text(t->f, e->name, 40, t->o->utf8);
+	if (e->period)
+		fprintf(t->f, ", period %s %s", format_count(a, e->period), e->unit);
+	fprintf(t->f, "; %s\n", address_from(e->producer));
+	fprintf(t->f, "    %s samples: %s valid (%s)", format_count(a, l.in[DA_STAGE_SAMPLE]),
+		format_count(b, l.out[DA_STAGE_SAMPLE]),
+		format_pct(c, l.out[DA_STAGE_SAMPLE], l.in[DA_STAGE_SAMPLE]));
+	if (l.in[DA_STAGE_MATCH] != l.out[DA_STAGE_SAMPLE])
+		fprintf(t->f, ", %s accesses", format_count(a, l.in[DA_STAGE_MATCH]));
+	fprintf(t->f, "; %s matched", format_count(a, l.out[DA_STAGE_MATCH]));
+	fprintf(t->f, ", %s updates\n", format_count(a, l.out[DA_STAGE_UPDATE]));
+	put_drops(t, &l, DA_STAGE_SAMPLE, "not valid");
+	put_drops(t, &l, DA_STAGE_MATCH, "not matched");
+	if (e->producer == DA_PROD_REGS && l.out[DA_STAGE_SAMPLE]) {
+		ink(t->f, t->o, INK_DIM);
+		fputs("    note: a time sample shows the instruction after a slow one. Shares tell where a pass\n"
+		      "    is slow, not how often memory is accessed.\n",
+		      t->f);
+		ink(t->f, t->o, INK_NONE);
+	} else if (e->producer == DA_PROD_FAULT && l.out[DA_STAGE_SAMPLE]) {
+		ink(t->f, t->o, INK_DIM);
+		fputs("    note: a fault is a page's first touch, not each access to it.\n", t->f);
+		ink(t->f, t->o, INK_NONE);
+	}
+}
+
+/* Different units, and two may tell the same loss: listed, never added. */
+static void put_lost(const struct text *t)
+{
+	const struct da_offline_lost *l = &t->r->lost;
+	const struct {
+		int64_t n;
+		const char *what;
+	} all[] = {
+		{l->counter, "by the events' own counters"},
+		{l->pending, "not yet reported at the end"},
+		{l->records, "in LOST records"},
+		{l->samples, "in LOST_SAMPLES records"},
+		{l->aux_truncated, "truncated AUX records"},
+		{l->aux_collisions, "AUX records with collisions"},
+		{l->throttled, "THROTTLE records"},
+	};
+	bool any = false;
+	char a[WORD];
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		if (all[i].n <= 0)
+			continue;
+		if (!any)
+			ink(t->f, t->o, INK_WARN);
+		fprintf(t->f, "%s%s %s", any ? ", " : "  lost before decoding: ",
+			format_count(a, (uint64_t)all[i].n), all[i].what);
+		any = true;
+	}
+	if (any) {
+		ink(t->f, t->o, INK_NONE);
+		fputc('\n', t->f);
+	} else if (l->counter == 0) {
+		fputs("  lost before decoding: nothing, by the events' own counters\n", t->f);
+	} else {
+		fputs("  lost before decoding: no record of a loss\n", t->f);
+	}
+}
+
+static void put_events(const struct text *t)
+{
+	const struct da_offline_result *r = t->r;
+	struct da_ledger rec = r->recorded_ledger;
+	enum da_stage bad;
+	uint32_t i;
+
+	for (i = 0; i < r->nr_events; i++)
+		if (!is_silent(&r->events[i]) || t->o->verbose)
+			put_event(t, i);
+	put_lost(t);
+	if (r->has_recorded && (t->o->verbose || da_ledger_drops(&rec, DA_STAGE_RING))) {
+		char a[WORD], b[WORD];
+		struct da_counters c = da_ledger_counters(&rec);
+
+		fprintf(t->f, "  while recording: %s reports offered, %s dropped by full report buffers\n",
+			format_count(a, c.reports), format_count(b, c.overflow));
+	}
+	if (!da_ledger_conserves(&r->ledger, &bad)) {
+		ink(t->f, t->o, INK_WARN);
+		fprintf(t->f, "  BUG: the counters of layer %s do not add up; please report this\n",
+			da_stage_name(bad));
+		ink(t->f, t->o, INK_NONE);
+	}
+}
+
+/* ---- tables of regions ---- */
+
+static void put_number(const struct text *t, int columns, bool known, uint64_t n)
+{
+	char a[WORD];
+
+	fprintf(t->f, " %*s", columns, known ? format_count(a, n) : "-");
+}
+
+static void put_region(const struct text *t, const struct row *w, const struct totals *all, int address)
+{
+	double share = all->accesses ? (double)w->st->accesses / (double)all->accesses : 0;
+	bool directed = w->st->reads || w->st->writes;
+	char a[WORD];
+
+	fprintf(t->f, "%*" PRIx64 " %8s", address, w->g->start, format_bytes(a, w->g->end - w->g->start));
+	put_number(t, 9, true, w->st->samples);
+	fprintf(t->f, " %6.1f", 100 * share);
+	fprintf(t->f, " %4.1f", 100 * share_error(share, all->samples));
+	put_number(t, 7, directed, w->st->reads);
+	put_number(t, 7, directed, w->st->writes);
+	fputs("  ", t->f);
+	put_text(t->f, label_name(w->g->label), t->o->width - (unsigned)address - NUMBERS, t->o->utf8);
+	fputc('\n', t->f);
+}
+
+static int put_table(const struct text *t, const struct da_space *s, uint32_t event)
+{
+	size_t nr, shown, i, silent = s->nr_regions - t->total[event].regions;
+	uint64_t rest = 0, silent_bytes = 0;
+	struct row *rows;
+	char a[WORD], b[WORD];
+	int address = s->nr_regions && s->regions[s->nr_regions - 1].start >> 48 ? 16 : 12;
+
+	if (rows_in_order(s, event, t->o->sort, &rows, &nr))
+		return -DA_ENOMEM;
+	shown = t->o->limit && nr > t->o->limit ? t->o->limit : nr;
+	ink(t->f, t->o, INK_DIM);
+	fprintf(t->f, "%*s %8s %9s %6s %s %7s %7s  %s\n", address, "ADDRESS", "SIZE", "SAMPLES", "SHARE%",
+		t->o->utf8 ? "  \xc2\xb1%" : " +-%", "READS", "WRITES", "REGION");
+	ink(t->f, t->o, INK_NONE);
+	for (i = 0; i < shown; i++)
+		put_region(t, &rows[i], &t->total[event], address);
+	for (i = shown; i < nr; i++)
+		rest += rows[i].st->samples;
+	free(rows);
+	if (rest)
+		fprintf(t->f, "%zu more regions have %s samples (%s)\n", nr - shown, format_count(a, rest),
+			format_pct(b, rest, t->total[event].samples));
+	for (i = 0; i < s->nr_regions; i++)
+		if (!stat_of(&s->regions[i], event))
+			silent_bytes += s->regions[i].end - s->regions[i].start;
+	if (silent)
+		fprintf(t->f, "%zu more mapped regions (%s) have none\n", silent, format_bytes(a, silent_bytes));
+	return 0;
+}
+
+/* ---- spaces ---- */
+
+static int put_space(const struct text *t, const struct da_space *s)
+{
+	char a[WORD];
+	uint32_t e;
+	int err;
+
+	totals_of(s, t->total, t->r->nr_events);
+	for (e = 0; e < t->r->nr_events; e++) {
+		if (!t->total[e].samples)
+			continue;
+		fputc('\n', t->f);
+		ink(t->f, t->o, INK_TITLE);
+		if (s->kind == DA_SPACE_PHYSICAL) {
+			fputs("Physical memory", t->f);
+		} else {
+			fprintf(t->f, "Process %" PRIu32 " ", s->pid);
+			put_text(t->f, *s->comm ? s->comm : "(name unknown)", 32, t->o->utf8);
+		}
+		ink(t->f, t->o, INK_NONE);
+		fputs(": ", t->f);
+		put_text(t->f, t->r->events[e].name, 32, t->o->utf8);
+		fprintf(t->f, ", %s samples in %zu region%s\n", format_count(a, t->total[e].samples),
+			t->total[e].regions, t->total[e].regions == 1 ? "" : "s");
+		err = put_table(t, s, e);
+		if (!err && t->o->heatmap)
+			err = render_heat(t->f, t->r, s, e, t->o);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Processes that got no table: a line each. */
+static void put_others(const struct text *t, size_t first, uint64_t all)
+{
+	const struct da_match *m = t->r->match;
+	size_t i, shown = 0, more = 0;
+	uint64_t rest = 0;
+	char a[WORD], b[WORD];
+
+	for (i = first; i < da_match_nr_spaces(m); i++) {
+		const struct da_space *s = da_match_space(m, i);
+		uint64_t n = s->ledger.out[DA_STAGE_MATCH];
+
+		if (!n || s->kind == DA_SPACE_PHYSICAL)
+			continue;
+		if (shown == FEW_LINES) {
+			more++;
+			rest += n;
+			continue;
+		}
+		if (!shown++)
+			fputs("\nOther processes (--limit 0 shows all, --pid and --comm choose):\n", t->f);
+		fprintf(t->f, "%10" PRIu32 "  ", s->pid);
+		fprintf(t->f, "%*s", (int)(20 - put_text(t->f, *s->comm ? s->comm : "?", 20, t->o->utf8)), "");
+		fprintf(t->f, " %11s samples %7s\n", format_count(a, n), format_pct(b, n, all));
+	}
+	if (more)
+		fprintf(t->f, "      %zu more %*s %11s samples %7s\n", more,
+			(int)(20 - (more > 9) - (more > 99) - (more > 999)), "", format_count(a, rest),
+			format_pct(b, rest, all));
+}
+
+/* Spaces come with the fullest first and the physical one last. */
+static int put_spaces(const struct text *t)
+{
+	const struct da_match *m = t->r->match;
+	size_t i, shown = 0, nr = da_match_nr_spaces(m);
+	bool phys = false;
+	uint64_t all = 0;
+	int err;
+
+	for (i = 0; i < nr; i++)
+		if (da_match_space(m, i)->kind == DA_SPACE_VIRTUAL)
+			all += da_match_space(m, i)->ledger.out[DA_STAGE_MATCH];
+	for (i = 0; i < nr; i++, shown++) {
+		const struct da_space *s = da_match_space(m, i);
+		uint64_t n = s->ledger.out[DA_STAGE_MATCH];
+		bool small = shown && t->o->max_spaces && n < all / SMALL_PART;
+
+		if (!n || s->kind == DA_SPACE_PHYSICAL || small || (t->o->max_spaces && shown == t->o->max_spaces))
+			break;
+		err = put_space(t, s);
+		if (err)
+			return err;
+	}
+	put_others(t, i, all);
+	for (; i < nr; i++) {
+		const struct da_space *s = da_match_space(m, i);
+
+		if (s->kind != DA_SPACE_PHYSICAL || !s->ledger.out[DA_STAGE_MATCH])
+			continue;
+		phys = true;
+		err = t->o->phys ? put_space(t, s) : 0;
+		if (err)
+			return err;
+	}
+	if (!all && !phys)
+		fputs("\nNo access could be given to a region.\n", t->f);
+	if (phys && !t->o->phys)
+		fputs("\nThe recording has physical addresses too: --phys shows them.\n", t->f);
+	if (!phys && t->o->phys)
+		fputs("\nThe recording has no physical addresses.\n", t->f);
+	return 0;
+}
+
+int da_render_report_text(FILE *f, const struct da_offline_result *r, const struct da_render_opts *o)
+{
+	struct da_render_opts own = *o;
+	struct text t = {.f = f, .o = &own, .r = r};
+	int err;
+
+	if (own.width < 60)
+		own.width = 60;
+	t.total = calloc(r->nr_events + 1, sizeof(*t.total));
+	if (!t.total)
+		return -DA_ENOMEM;
+	put_file(&t);
+	fputc('\n', f);
+	put_events(&t);
+	err = put_spaces(&t);
+	free(t.total);
+	return err;
+}

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The threads of a running session: a drain thread per lane (ring -> file -> reports -> buffer) and the
+ * match thread (buffers -> regions -> credits).
+ *
+ * Copying to the file always comes first; decoding happens between copies, in slices, from the blocks that
+ * were written. A sample is decoded only when every lane has drained past its time: then each mapping,
+ * exec and fork before it is known, whichever CPU's ring it came through. What waits is bounded in memory:
+ * beyond BACKLOG_MAX the blocks are dropped and read back from the file.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "session_priv.h"
+
+#define DRAIN_CAP (1u << 20)	  /* bytes taken from a ring at once */
+#define BACKLOG_MAX (64u << 20)	  /* bytes of undecoded records kept in memory, per lane */
+#define SLICE 512		  /* records decoded between two looks at the rings */
+#define ROUND_NS 100000000	  /* at most one FINISHED_ROUND in this time */
+#define IDLE_MS 100
+#define WAIT_MS 10		  /* something waits for the other lanes to pass its time */
+#define MAX_POLL 256
+/* A record's time is taken before it is visible in the ring of another CPU. */
+#define VISIBLE_NS 1000000
+
+/* ---- the lane's seqlock: readers copy ledgers that fit together ---- */
+
+static void ledgers_begin(struct s_lane *l)
+{
+	atomic_store_explicit(&l->seq, atomic_load_explicit(&l->seq, memory_order_relaxed) + 1,
+			      memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+}
+
+static void ledgers_end(struct s_lane *l)
+{
+	atomic_store_explicit(&l->seq, atomic_load_explicit(&l->seq, memory_order_relaxed) + 1,
+			      memory_order_release);
+}
+
+/* ---- ring -> file ---- */
+
+struct rec_head {
+	uint32_t type;
+	uint16_t misc, size;
+};
+
+/* The next record of a run; false at its end or where the run is not whole records. */
+static bool next_record(const uint8_t *p, size_t len, size_t pos, struct rec_head *h)
+{
+	if (len - pos < sizeof(*h))
+		return false;
+	memcpy(h, p + pos, sizeof(*h));
+	return h->size >= sizeof(*h) && h->size <= len - pos;
+}
+
+static void one_sideband(struct s_lane *l, const uint8_t *p, const struct rec_head *h)
+{
+	struct da_rec rec = {.type = h->type, .misc = h->misc, .size = h->size, .bytes = p};
+	struct da_rec_lost lost;
+
+	if (h->type == DA_REC_THROTTLE) {
+		atomic_fetch_add_explicit(&l->throttled, 1, memory_order_relaxed);
+		return;
+	}
+	if (h->type == DA_REC_LOST || h->type == DA_REC_LOST_SAMPLES) {
+		if (!da_rec_lost_parse(&rec, &lost))
+			atomic_fetch_add_explicit(h->type == DA_REC_LOST ? &l->lost_records : &l->lost_samples,
+						  lost.lost, memory_order_relaxed);
+		return;
+	}
+	/* every attr of a session has the same sample_id layout */
+	if (!da_sample_id_parse(&l->s->sideband, &rec))
+		da_tasks_record(l->s->tasks, &rec);
+}
+
+static int spill(struct s_lane *l, struct s_block *b)
+{
+	if (!l->s->w || da_writer_is_pipe(l->s->w))
+		return 0; /* nowhere to read it back from: memory has to hold it */
+	free(b->data);
+	b->data = NULL;
+	l->backlog_bytes -= b->len;
+	return 0;
+}
+
+static int push_block(struct s_lane *l, const uint8_t *bytes, size_t len, uint64_t offset)
+{
+	struct s_block *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return -DA_ENOMEM;
+	b->offset = offset;
+	b->len = len;
+	b->data = malloc(len);
+	if (!b->data) {
+		free(b);
+		return -DA_ENOMEM;
+	}
+	memcpy(b->data, bytes, len);
+	l->backlog_bytes += len;
+	if (l->tail)
+		l->tail->next = b;
+	else
+		l->head = b;
+	l->tail = b;
+	return l->backlog_bytes > BACKLOG_MAX ? spill(l, b) : 0;
+}
+
+int s_lane_take(struct s_lane *l, const uint8_t *bytes, size_t len)
+{
+	struct da_session *s = l->s;
+	struct da_error err = {0};
+	struct rec_head h;
+	uint64_t offset = 0, samples = 0;
+
+	if (s->w && da_writer_append(s->w, bytes, len, &offset, &err)) {
+		s_fail(s, &err);
+		return -DA_EIO;
+	}
+	for (size_t pos = 0; next_record(bytes, len, pos, &h); pos += h.size) {
+		if (h.type == DA_REC_SAMPLE)
+			samples++;
+		else
+			one_sideband(l, bytes + pos, &h);
+	}
+	if (samples)
+		atomic_fetch_add_explicit(&l->samples, samples, memory_order_relaxed);
+	if (push_block(l, bytes, len, offset)) {
+		da_fail(&err, DA_ENOMEM, 0, "out of memory");
+		s_fail(s, &err);
+		return -DA_ENOMEM;
+	}
+	return 0;
+}
+
+static size_t drain_cpu(struct s_lane *l, struct s_cpu *c, uint64_t now_ns)
+{
+	size_t all = 0, n;
+
+	for (unsigned ring = 0; c->evt && ring < EVT_RINGS; ring++) {
+		/* a fast producer must not keep this lane here for ever: as often as its ring is large */
+		for (size_t turn = 0; turn <= c->pages / (DRAIN_CAP / 4096); turn++) {
+			n = evt_drain(c->evt, ring, l->buf, DRAIN_CAP);
+			if (!n)
+				break;
+			if (s_lane_take(l, l->buf, n))
+				return all;
+			all += n;
+		}
+	}
+	n = s_fake_fill(l, c, l->buf, DRAIN_CAP, now_ns);
+	if (n && !s_lane_take(l, l->buf, n))
+		all += n;
+	return all;
+}
+
+/* ---- FINISHED_ROUND ---- */
+
+/* A reader may sort and flush, at a round, everything older than the newest record before the previous
+ * round. So a round is written only when every lane has made a whole pass over its rings that began after
+ * the previous one: what was in any ring then is in the file before this one. */
+static void maybe_round(struct da_session *s, uint64_t now_ns)
+{
+	static const uint8_t round[8] = {DA_REC_FINISHED_ROUND, 0, 0, 0, 0, 0, 8, 0};
+	uint64_t epoch = atomic_load(&s->epoch);
+	struct da_error err = {0};
+
+	if (!s->w || now_ns - atomic_load(&s->last_round_ns) < ROUND_NS)
+		return;
+	for (size_t i = 0; i < s->nr_lanes; i++)
+		if (atomic_load(&s->lanes[i].epoch) < epoch)
+			return;
+	pthread_mutex_lock(&s->lock);
+	if (atomic_load(&s->epoch) == epoch) {
+		atomic_store(&s->last_round_ns, now_ns);
+		if (!da_writer_append(s->w, round, sizeof(round), NULL, &err))
+			atomic_store(&s->epoch, epoch + 1);
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (err.code)
+		s_fail(s, &err);
+}
+
+/* ---- records -> reports -> buffer ---- */
+
+void s_emit(void *ctx, const struct da_report *r, struct da_ledger *led)
+{
+	struct s_lane *l = ctx;
+	size_t occupancy = 0;
+
+	da_count(&led->in[DA_STAGE_RING], 1);
+	l->buf_offered++;
+	if (!da_rbuf_put(l->rbuf, r, &occupancy)) {
+		da_count(&led->drop[DA_DROP_OVERFLOW], 1);
+		l->buf_overflow++;
+	}
+	if (occupancy > led->peak)
+		__atomic_store_n(&led->peak, occupancy, __ATOMIC_RELAXED);
+	if (occupancy > l->buf_peak)
+		l->buf_peak = occupancy;
+	if (occupancy == da_rbuf_slots(l->rbuf) / 2)
+		(void)!write(l->s->match_wake, &(uint64_t){1}, 8);
+}
+
+static uint64_t safe_until(const struct da_session *s)
+{
+	uint64_t min = UINT64_MAX;
+
+	if (!s->clockid && !s->fake_only)
+		return UINT64_MAX; /* a clock that we cannot read: no waiting */
+	for (size_t i = 0; i < s->nr_lanes; i++) {
+		uint64_t t = atomic_load_explicit(&s->lanes[i].drained_until, memory_order_acquire);
+
+		if (t < min)
+			min = t;
+	}
+	return min;
+}
+
+static void pop_block(struct s_lane *l)
+{
+	struct s_block *b = l->head;
+
+	l->head = b->next;
+	if (!l->head)
+		l->tail = NULL;
+	if (b->data)
+		l->backlog_bytes -= b->len;
+	free(b->data);
+	free(b);
+}
+
+void s_lane_free_blocks(struct s_lane *l)
+{
+	while (l->head)
+		pop_block(l);
+}
+
+static bool unspill(struct s_lane *l, struct s_block *b)
+{
+	struct da_error err = {0};
+
+	b->data = malloc(b->len);
+	if (b->data && !da_writer_read_back(l->s->w, b->offset, b->data, b->len, &err)) {
+		l->backlog_bytes += b->len;
+		return true;
+	}
+	free(b->data);
+	b->data = NULL;
+	if (!err.code)
+		da_fail(&err, DA_ENOMEM, 0, "out of memory");
+	s_fail(l->s, &err);
+	return false;
+}
+
+/* IDENTIFIER, IP, TID, TIME: at 8, 16, 24, 32 in every sample of a session (session_attr.c). */
+static void sample_head(const uint8_t *p, uint64_t *id, uint64_t *time_ns)
+{
+	memcpy(id, p + 8, 8);
+	memcpy(time_ns, p + 32, 8);
+}
+
+static void decode_one(struct s_lane *l, const uint8_t *p, const struct rec_head *h, uint64_t id,
+		       uint64_t time_ns)
+{
+	struct da_rec rec = {.type = h->type, .misc = h->misc, .size = h->size, .bytes = p,
+			     .has = DA_SAMPLE_TIME | DA_SAMPLE_ID, .time_ns = time_ns, .id = id};
+	int ev = s_event_of_id(l->s, id);
+
+	if (ev < 0)
+		return; /* the sideband event takes no samples */
+	if (!l->last_ns || time_ns < l->first_ns)
+		l->first_ns = time_ns;
+	if (time_ns > l->last_ns)
+		l->last_ns = time_ns;
+	ledgers_begin(l);
+	da_lane_sample(l->lane, (uint32_t)ev, &rec);
+	ledgers_end(l);
+}
+
+/* Decodes up to `max` records older than `until`; their number. */
+static size_t decode_some(struct s_lane *l, uint64_t until, size_t max)
+{
+	size_t n = 0;
+
+	while (l->head && n < max) {
+		struct s_block *b = l->head;
+		struct rec_head h;
+
+		if (!b->data && !unspill(l, b)) {
+			pop_block(l);
+			continue;
+		}
+		while (n < max && next_record(b->data, b->len, b->pos, &h)) {
+			uint64_t id, time_ns;
+
+			if (h.type == DA_REC_SAMPLE && h.size >= 40) {
+				sample_head(b->data + b->pos, &id, &time_ns);
+				if (time_ns >= until)
+					return n;
+				decode_one(l, b->data + b->pos, &h, id, time_ns);
+				n++;
+			}
+			b->pos += h.size;
+		}
+		if (n < max)
+			pop_block(l);
+	}
+	return n;
+}
+
+/* ---- the drain thread ---- */
+
+static void wait_for_data(struct s_lane *l, int ms)
+{
+	struct pollfd fds[MAX_POLL];
+	int raw[MAX_POLL];
+	nfds_t n = 1;
+	uint64_t drop;
+
+	fds[0] = (struct pollfd){.fd = l->wake_fd, .events = POLLIN};
+	for (size_t k = 0; k < l->nr_cpus && n < MAX_POLL; k++) {
+		size_t got = l->cpus[k]->evt ? evt_fds(l->cpus[k]->evt, raw, MAX_POLL - n) : 0;
+
+		for (size_t i = 0; i < got && n < MAX_POLL; i++)
+			fds[n++] = (struct pollfd){.fd = raw[i], .events = POLLIN};
+	}
+	if (poll(fds, n, ms) <= 0)
+		return;
+	if (fds[0].revents & POLLIN)
+		(void)!read(l->wake_fd, &drop, sizeof(drop));
+	/* an event whose task has ended reports POLLHUP for ever: sleep instead of spinning on it */
+	for (nfds_t i = 1; i < n; i++)
+		if (fds[i].revents & POLLIN)
+			return;
+	if (!(fds[0].revents & POLLIN))
+		poll(fds, 1, ms < 5 ? ms : 5);
+}
+
+static bool pass(struct s_lane *l, bool last)
+{
+	struct da_session *s = l->s;
+	uint64_t epoch = atomic_load(&s->epoch), began = s_now_ns();
+	size_t got = 0;
+
+	for (size_t k = 0; k < l->nr_cpus; k++)
+		got += drain_cpu(l, l->cpus[k], began);
+	atomic_store_explicit(&l->drained_until, last && !got ? UINT64_MAX : began - VISIBLE_NS,
+			      memory_order_release);
+	atomic_store(&l->epoch, epoch);
+	maybe_round(s, began);
+	return got;
+}
+
+static void pin(const struct s_lane *l)
+{
+	cpu_set_t set;
+
+	if (l->cpu < 0 || l->cpu >= CPU_SETSIZE)
+		return;
+	CPU_ZERO(&set);
+	CPU_SET((size_t)l->cpu, &set);
+	/* not allowed in this cpuset: unpinned works too */
+	(void)!pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+}
+
+void *s_drain_main(void *arg)
+{
+	struct s_lane *l = arg;
+	struct da_session *s = l->s;
+
+	pin(l);
+	for (;;) {
+		bool last = atomic_load(&s->stop_drain);
+		bool got = pass(l, last);
+		uint64_t until = safe_until(s);
+		size_t n;
+
+		if (atomic_load(&s->failed))
+			s_lane_free_blocks(l); /* keep the rings flowing, but nothing more can be stored */
+		n = decode_some(l, until, SLICE);
+		if (last && !got && !l->head)
+			break;
+		if (!got && n < SLICE)
+			wait_for_data(l, l->head ? WAIT_MS : IDLE_MS);
+	}
+	return NULL;
+}
+
+void s_lane_wake(struct s_lane *l)
+{
+	(void)!write(l->wake_fd, &(uint64_t){1}, 8);
+}
+
+/* ---- the match thread ---- */
+
+static void publish_match(struct da_session *s)
+{
+	pthread_mutex_lock(&s->match_lock);
+	for (size_t c = 0; c < s->nr_cpus; c++) {
+		for (size_t e = 0; e < s->nr_ev; e++) {
+			const struct da_ledger *l =
+				da_match_ledger(s->match, (uint32_t)e, (uint32_t)s->cpus[c].cpu);
+
+			if (l)
+				s->match_snap[c * s->nr_ev + e] = *l;
+		}
+	}
+	pthread_mutex_unlock(&s->match_lock);
+}
+
+static size_t match_buffer(struct da_session *s, struct da_rbuf *b)
+{
+	struct da_report r;
+	size_t n = 0;
+
+	/* bounded, so that a full buffer of one CPU does not let the others overflow */
+	for (; n < 4096 && da_rbuf_get(b, &r); n++)
+		da_match_report(s->match, &r);
+	return n;
+}
+
+void *s_match_main(void *arg)
+{
+	struct da_session *s = arg;
+	uint64_t drop;
+
+	for (;;) {
+		bool last = atomic_load(&s->stop_match);
+		size_t n = 0;
+
+		for (size_t i = 0; i < s->nr_lanes; i++)
+			n += match_buffer(s, s->lanes[i].rbuf);
+		if (n) {
+			publish_match(s);
+			continue;
+		}
+		if (last)
+			break;
+		if (poll(&(struct pollfd){.fd = s->match_wake, .events = POLLIN}, 1, 5) > 0)
+			(void)!read(s->match_wake, &drop, sizeof(drop));
+	}
+	publish_match(s);
+	return NULL;
+}

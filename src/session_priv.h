@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The insides of a recording session, shared by src/session*.c only.
+ *
+ * Threads: the owner (create .. stop, tick), one drain thread per lane, one match thread.
+ *   drain  ring -> file, verbatim; then, when every lane has drained past a sample's time (so that all
+ *          sideband records before it are known), decodes it and puts the reports into its buffer
+ *   match  buffers -> regions -> credits
+ */
+#ifndef DA_SESSION_PRIV_H
+#define DA_SESSION_PRIV_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "da_code.h"
+#include "da_fake.h"
+#include "da_match.h"
+#include "da_own.h"
+#include "da_pipeline.h"
+#include "da_rbuf.h"
+#include "da_session.h"
+#include "evt.h"
+
+#define S_MAX_ERRORS 8
+#define S_RECORD_MAX 65536
+
+/* One event of the session. */
+struct s_event {
+	struct da_spec spec;
+	struct da_attr attr;	/* as opened: optional bits that the kernel refused are cleared */
+	char dropped[128];	/* names of those bits */
+	struct da_fake *fake;	/* producer fake: its generator, else NULL */
+	uint64_t period;	/* effective; 0 in frequency mode */
+	struct da_facts_open_error errors[S_MAX_ERRORS];
+	size_t nr_errors;
+	uint64_t opened, bound, enabled;
+};
+
+/* One event on one CPU. */
+struct s_pair {
+	int idx;	      /* in the CPU's struct evt; -1 not open */
+	bool bound, enabled;
+	struct da_ledger life; /* create, bind, enable layers; owner's thread */
+	struct da_ledger *lane; /* sample and ring layers; lane's thread writes, under its seqlock */
+	uint64_t id;	      /* kernel id, or a made-up one for fake */
+	struct evt_count count;
+	bool counted;	      /* count was read after disabling */
+};
+
+/* One CPU: its events share a ring. */
+struct s_cpu {
+	int cpu;
+	bool online;
+	struct evt *evt;
+	int sideband;	      /* index of the dummy event in evt, -1 none */
+	uint64_t sideband_id;
+	uint32_t pages;
+	struct s_pair *pairs; /* one per event */
+};
+
+/* A run of whole records that went to the file and waits to be decoded. */
+struct s_block {
+	struct s_block *next;
+	uint64_t offset; /* in the file */
+	size_t len, pos;
+	uint8_t *data; /* NULL: spilled, to be read back from the file */
+};
+
+struct s_lane {
+	struct da_session *s;
+	pthread_t thread;
+	bool started;
+	struct s_cpu **cpus;
+	size_t nr_cpus;
+	struct da_lane *lane;
+	struct da_rbuf *rbuf;
+	char name[32];
+	int32_t cpu; /* -1: all CPUs */
+	int wake_fd;
+	uint8_t *buf; /* drain buffer */
+	struct s_block *head, *tail;
+	size_t backlog_bytes; /* memory held by blocks */
+	_Atomic uint64_t drained_until; /* every record older than this (recording clock) was drained */
+	_Atomic uint64_t epoch;		/* last epoch in which a whole pass began and ended */
+	_Atomic uint64_t seq;		/* odd while the lane's ledgers change */
+	_Atomic uint64_t samples;	/* sample records in the file */
+	_Atomic uint64_t lost_records, lost_samples, throttled;
+	uint64_t first_ns, last_ns; /* times of the samples decoded; 0, 0: none */
+	uint64_t buf_offered, buf_overflow, buf_peak; /* under seq */
+};
+
+struct da_session {
+	struct da_session_opts o;
+	char *output, *options_json, *cpu_list;
+	pid_t *ids;
+	size_t nr_ids;
+	struct s_event *ev;
+	size_t nr_ev;
+	struct s_cpu *cpus;
+	size_t nr_cpus;
+	struct da_attr sideband; /* attr of the dummy event */
+	bool clockid;		 /* records carry CLOCK_MONOTONIC */
+	bool fake_only;
+	bool created, any_bound, running, stopped;
+	_Atomic bool events_on; /* from enable to disable */
+	uint64_t on_ns;		/* when, before events_on */
+
+	struct da_writer *w;
+	struct da_tasks *tasks;
+	struct da_code_store *code;
+	struct da_pipeline *pipe;
+	struct da_match *match;
+	struct s_paddr *paddr;
+	struct id_entry *id_map; /* sorted by id */
+	size_t nr_ids_mapped;
+
+	struct s_lane *lanes;
+	size_t nr_lanes;
+	_Atomic bool stop_drain, stop_match, failed;
+	struct da_error failure; /* first failure of a thread; under lock */
+	pthread_mutex_t lock;
+	_Atomic uint64_t epoch;
+	_Atomic uint64_t last_round_ns;
+
+	pthread_t match_thread;
+	bool match_started;
+	int match_wake;
+	pthread_mutex_t match_lock; /* the match ledgers' snapshot */
+	struct da_ledger *match_snap; /* nr_cpus * nr_ev */
+
+	uint64_t start_ns, stop_ns;
+	int64_t rate_before;
+	struct da_ledger *stored; /* last LEDGER record written, nr_cpus * nr_ev */
+	bool disabled_before_drain, released_all, unmapped_before_close, opened_any;
+	char end_reason[32];
+	int command_status;
+	bool target_ok;
+};
+
+struct id_entry {
+	uint64_t id;
+	uint32_t event;
+};
+
+/* session.c */
+void s_message(struct da_session *s, int level, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+uint64_t s_now_ns(void);
+enum da_arch s_arch(void); /* of this machine */
+void s_fail(struct da_session *s, const struct da_error *e);
+/* Event of a kernel id; -1 unknown (the sideband event too). */
+int s_event_of_id(const struct da_session *s, uint64_t id);
+/* Consistent ledger of one event on one CPU, all layers. */
+void s_pair_ledger(struct da_session *s, const struct da_ledger *match_snap, size_t cpu, size_t ev,
+		   struct da_ledger *out);
+/* Copies the match snapshot into out (nr_cpus * nr_ev). */
+void s_match_snapshot(struct da_session *s, struct da_ledger *out);
+/* Ledger, state and what the kernel counted, of one event on one CPU. */
+void s_pair_facts(struct da_session *s, const struct da_ledger *match_snap, size_t cpu, size_t ev,
+		  struct da_facts_cpu *out);
+
+/* session_attr.c: specs to attrs */
+int s_attrs(struct da_session *s, struct da_error *err);
+/* Names and clears the n-th optional bit of *a; false when there are no more or it is not set. */
+bool s_attr_drop(struct da_attr *a, unsigned n, const char **name);
+unsigned s_attr_nr_optional(void);
+
+/* session_open.c: create, bind, enable, release */
+int s_open_all(struct da_session *s, struct da_error *err);
+int s_bind_all(struct da_session *s, struct da_error *err);
+int s_enable_sideband(struct da_session *s);
+int s_enable_events(struct da_session *s, struct da_error *err);
+void s_disable_all(struct da_session *s);
+void s_release_all(struct da_session *s);
+
+/* session_drain.c */
+void *s_drain_main(void *lane);
+void *s_match_main(void *session);
+/* The lane's da_emit_fn: puts a report into its buffer and counts the ring layer. */
+void s_emit(void *lane, const struct da_report *r, struct da_ledger *led);
+/* Appends whole records to the file and queues them for decoding. */
+int s_lane_take(struct s_lane *l, const uint8_t *bytes, size_t len);
+void s_lane_wake(struct s_lane *l);
+void s_lane_free_blocks(struct s_lane *l);
+
+/* session_fake.c: the fake producer's records */
+size_t s_fake_fill(struct s_lane *l, struct s_cpu *c, uint8_t *buf, size_t cap, uint64_t now_ns);
+int s_fake_synthesize(struct da_session *s, uint32_t pid);
+
+/* session_proc.c: what existed before the recording began */
+int s_synthesize(struct da_session *s, struct da_error *err);
+/* Threads of a process; malloc'ed, 0 when it is gone. */
+size_t s_threads_of(pid_t pid, pid_t **out);
+
+/* session_paddr.c: /proc/PID/pagemap */
+struct s_paddr *s_paddr_new(struct da_session *s);
+void s_paddr_free(struct s_paddr *p);
+bool s_paddr_lookup(void *paddr, uint32_t pid, uint64_t time_ns, uint64_t vaddr, uint64_t *out);
+
+/* session_store.c: our own records */
+int s_store(struct da_session *s, enum da_own_kind kind, const void *payload, size_t len);
+int s_store_text(struct da_session *s, enum da_own_kind kind, char *text);
+void s_store_code(void *session, const struct da_own_code *piece);
+int s_store_info(struct da_session *s);
+int s_store_ledgers(struct da_session *s);
+int s_store_end(struct da_session *s);
+/* The SAMPLE_TIME feature: first and last sample. */
+int s_store_span(struct da_session *s, struct da_error *err);
+void s_loss(struct da_session *s, struct da_facts *f);
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Sums and facts of a session: ledgers that fit together while the threads run, and everything measured
+ * once it has stopped. It changes nothing.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session_priv.h"
+
+void s_match_snapshot(struct da_session *s, struct da_ledger *out)
+{
+	pthread_mutex_lock(&s->match_lock);
+	memcpy(out, s->match_snap, s->nr_cpus * s->nr_ev * sizeof(*out));
+	pthread_mutex_unlock(&s->match_lock);
+}
+
+static const struct s_lane *lane_of(const struct da_session *s, size_t cpu)
+{
+	return &s->lanes[s->o.drain == DA_DRAIN_SINGLE ? 0 : cpu];
+}
+
+/* Counter by counter, because the lane's thread may be writing; retried until no record was under way. */
+static void copy_lane(const struct s_lane *l, const struct da_ledger *from, struct da_ledger *to)
+{
+	const uint64_t *src = (const uint64_t *)from;
+	uint64_t *dst = (uint64_t *)to;
+
+	for (;;) {
+		uint64_t seq = atomic_load_explicit(&l->seq, memory_order_acquire);
+
+		for (size_t i = 0; i < sizeof(*to) / sizeof(uint64_t); i++)
+			dst[i] = __atomic_load_n(&src[i], __ATOMIC_RELAXED);
+		atomic_thread_fence(memory_order_acquire);
+		if (!(seq & 1) && atomic_load_explicit(&l->seq, memory_order_relaxed) == seq)
+			return;
+	}
+}
+
+/* match_snap must have been taken before: then whatever was dequeued is in the lane's ring counts too. */
+void s_pair_ledger(struct da_session *s, const struct da_ledger *match_snap, size_t cpu, size_t ev,
+		   struct da_ledger *out)
+{
+	const struct s_pair *p = &s->cpus[cpu].pairs[ev];
+	struct da_ledger lane = {0};
+	const struct da_ledger *m = &match_snap[cpu * s->nr_ev + ev];
+
+	*out = p->life;
+	if (!p->lane)
+		return;
+	copy_lane(lane_of(s, cpu), p->lane, &lane);
+	da_ledger_add(out, &lane);
+	da_ledger_add(out, m);
+	out->out[DA_STAGE_RING] = m->in[DA_STAGE_MATCH];
+	out->drop[DA_DROP_RESIDENT] = out->in[DA_STAGE_RING] - out->drop[DA_DROP_OVERFLOW] -
+				      out->drop[DA_DROP_OVERWRITTEN] - out->drop[DA_DROP_NESTED] -
+				      out->out[DA_STAGE_RING];
+}
+
+static enum da_state pair_state(const struct da_session *s, size_t cpu, size_t ev, const struct da_ledger *l)
+{
+	const struct s_pair *p = &s->cpus[cpu].pairs[ev];
+
+	if (l->in[DA_STAGE_SAMPLE])
+		return DA_STATE_RUNNING;
+	if (p->enabled)
+		return DA_STATE_ENABLED;
+	if (p->bound)
+		return DA_STATE_BOUND;
+	return l->out[DA_STAGE_CREATE] ? DA_STATE_CREATED : DA_STATE_NONE;
+}
+
+void s_pair_facts(struct da_session *s, const struct da_ledger *snap, size_t cpu, size_t ev,
+		  struct da_facts_cpu *out)
+{
+	const struct s_pair *p = &s->cpus[cpu].pairs[ev];
+
+	out->cpu = (uint32_t)s->cpus[cpu].cpu;
+	s_pair_ledger(s, snap, cpu, ev, &out->ledger);
+	out->state = pair_state(s, cpu, ev, &out->ledger);
+	out->count = p->counted ? (int64_t)p->count.value : -1;
+	out->lost = p->counted && p->count.has_lost ? (int64_t)p->count.lost : -1;
+	out->enabled_ns = p->counted ? (int64_t)p->count.enabled_ns : -1;
+	out->running_ns = p->counted ? (int64_t)p->count.running_ns : -1;
+	out->target_absent = s->o.target != DA_TARGET_SYSTEM && p->counted && !p->count.running_ns &&
+			     !p->count.value;
+}
+
+struct da_ledger da_session_ledger(const struct da_session *cs)
+{
+	struct da_session *s = (struct da_session *)(uintptr_t)cs; /* its locks are taken */
+	struct da_ledger sum = {0}, one;
+	struct da_ledger *snap;
+
+	if (!s->match_snap)
+		return sum;
+	snap = calloc(s->nr_cpus * s->nr_ev + 1, sizeof(*snap));
+	if (!snap)
+		return sum;
+	s_match_snapshot(s, snap);
+	for (size_t c = 0; c < s->nr_cpus; c++) {
+		for (size_t e = 0; e < s->nr_ev; e++) {
+			s_pair_ledger(s, snap, c, e, &one);
+			da_ledger_add(&sum, &one);
+		}
+	}
+	free(snap);
+	return sum;
+}
+
+uint64_t da_session_samples(const struct da_session *s)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < s->nr_lanes; i++)
+		n += atomic_load_explicit(&s->lanes[i].samples, memory_order_relaxed);
+	return n;
+}
+
+uint64_t da_session_bytes(const struct da_session *s)
+{
+	return s->w ? da_writer_bytes(s->w) : 0;
+}
+
+/* Loss before us. The counter is known only after the events were disabled and read. */
+void s_loss(struct da_session *s, struct da_facts *f)
+{
+	bool all = s->created;
+	uint64_t lost = 0;
+
+	f->lost_records = f->lost_samples = f->throttled = 0;
+	for (size_t i = 0; i < s->nr_lanes; i++) {
+		f->lost_records += (int64_t)atomic_load(&s->lanes[i].lost_records);
+		f->lost_samples += (int64_t)atomic_load(&s->lanes[i].lost_samples);
+		f->throttled += (int64_t)atomic_load(&s->lanes[i].throttled);
+	}
+	for (size_t c = 0; c < s->nr_cpus; c++) {
+		for (size_t e = 0; e < s->nr_ev; e++) {
+			const struct s_pair *p = &s->cpus[c].pairs[e];
+
+			if (!p->bound || s->ev[e].fake)
+				continue;
+			all &= p->counted && p->count.has_lost;
+			lost += p->count.lost;
+		}
+	}
+	f->lost_counter = all ? (int64_t)lost : -1;
+	f->pending_at_stop = all && f->lost_counter >= f->lost_records ? f->lost_counter - f->lost_records : -1;
+	f->aux_truncated = f->aux_collisions = f->aux_off_ns = -1;
+}
+
+static int event_facts(struct da_session *s, const struct da_ledger *snap, size_t e, struct da_facts_event *f)
+{
+	const struct s_event *ev = &s->ev[e];
+
+	snprintf(f->name, sizeof(f->name), "%s", ev->spec.name);
+	f->producer = ev->spec.producer;
+	f->attr = ev->attr;
+	snprintf(f->dropped_bits, sizeof(f->dropped_bits), "%s", ev->dropped);
+	f->effective_period = ev->period;
+	f->needs_aux = ev->spec.producer == DA_PROD_SPE;
+	f->nr_errors = ev->nr_errors;
+	memcpy(f->errors, ev->errors, sizeof(f->errors));
+	f->cpus = calloc(s->nr_cpus ? s->nr_cpus : 1, sizeof(*f->cpus));
+	if (!f->cpus)
+		return -DA_ENOMEM;
+	f->nr_cpus = s->nr_cpus;
+	for (size_t c = 0; c < s->nr_cpus; c++)
+		s_pair_facts(s, snap, c, e, &f->cpus[c]);
+	return 0;
+}
+
+static void buffer_facts(struct da_session *s, struct da_facts *f)
+{
+	f->buffers = calloc(s->nr_lanes ? s->nr_lanes : 1, sizeof(*f->buffers));
+	if (!f->buffers)
+		return;
+	for (size_t i = 0; i < s->nr_lanes; i++) {
+		const struct s_lane *l = &s->lanes[i];
+		struct da_facts_buffer *b = &f->buffers[f->nr_buffers++];
+
+		snprintf(b->name, sizeof(b->name), "%s", l->name);
+		b->cpu = l->cpu;
+		b->slots = l->rbuf ? da_rbuf_slots(l->rbuf) : 0;
+		b->peak = l->buf_peak;
+		b->enqueue = l->buf_offered - l->buf_overflow;
+		b->overflow = l->buf_overflow;
+		for (size_t c = 0; c < l->nr_cpus; c++) {
+			bool source = false;
+
+			for (size_t e = 0; e < s->nr_ev; e++)
+				source |= l->cpus[c]->pairs[e].lane && l->cpus[c]->pairs[e].lane->in[DA_STAGE_RING];
+			b->source_cpus += source;
+		}
+	}
+}
+
+/* Only after the threads have stopped (or before they started). */
+int da_session_facts(struct da_session *s, struct da_facts *f)
+{
+	struct da_ledger *snap = calloc(s->nr_cpus * s->nr_ev + 1, sizeof(*snap));
+	int rc = 0;
+
+	memset(f, 0, sizeof(*f));
+	if (!snap)
+		return -DA_ENOMEM;
+	da_facts_machine(f);
+	f->live = true;
+	f->max_sample_rate_before = s->rate_before;
+	f->target = s->o.target;
+	f->target_ok = s->target_ok;
+	f->clock_ok = s->clockid;
+	/* a session's counters are its own memory, zeroed at new, and no state outlives it */
+	f->counters_zero = true;
+	f->no_old_state = true;
+	f->unit_held = false;
+	snprintf(f->target_text, sizeof(f->target_text), "%s",
+		 s->o.target == DA_TARGET_SYSTEM ? "system-wide" : "");
+	if (s->nr_ids)
+		snprintf(f->target_text, sizeof(f->target_text), "pid %d", s->ids[0]);
+	f->duration_ns = s->stop_ns > s->start_ns ? s->stop_ns - s->start_ns : 0;
+	f->disabled_before_drain = s->disabled_before_drain;
+	f->released_all = s->released_all;
+	f->aux_before_event = s->unmapped_before_close;
+	f->command_status = s->command_status;
+	snprintf(f->end_reason, sizeof(f->end_reason), "%s", s->end_reason);
+	s_loss(s, f);
+	if (s->match_snap)
+		s_match_snapshot(s, snap);
+	f->events = calloc(s->nr_ev ? s->nr_ev : 1, sizeof(*f->events));
+	if (!f->events)
+		rc = -DA_ENOMEM;
+	for (size_t e = 0; !rc && e < s->nr_ev; e++) {
+		rc = event_facts(s, snap, e, &f->events[e]);
+		f->nr_events = e + 1;
+	}
+	buffer_facts(s, f);
+	free(snap);
+	if (rc)
+		da_facts_release(f);
+	return rc;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A session of the fake producer, end to end and without a kernel: threads, file, buffers, match, stop, and
+ * the failures of create, bind and enable. Real events are tested live.
+ */
+#include "da_session.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char dir[64], file[96];
+
+static void make_dir(void)
+{
+	snprintf(dir, sizeof(dir), "/tmp/da-session-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(file, sizeof(file), "%s/f", dir);
+}
+
+static void remove_dir(void)
+{
+	unlink(file);
+	rmdir(dir);
+}
+
+struct run {
+	struct da_session *s;
+	struct da_spec *specs;
+	struct da_facts f;
+	int rc; /* of create, bind or enable, the first that failed */
+};
+
+static void conserves(const struct da_session *s)
+{
+	struct da_ledger l = da_session_ledger(s);
+	enum da_stage bad = 0;
+
+	ck_assert_msg(da_ledger_conserves(&l, &bad), "layer %s does not conserve: in %llu out %llu",
+		      da_stage_name(bad), (unsigned long long)l.in[bad], (unsigned long long)l.out[bad]);
+}
+
+static struct run run(const char *event, struct da_session_opts o)
+{
+	struct da_error err = {0};
+	struct run r = {0};
+
+	ck_assert_msg(!da_spec_parse(event, &r.specs, &o.nr_specs, NULL, 0, &err), "%s", err.msg);
+	o.specs = r.specs;
+	o.target = DA_TARGET_PID;
+	o.ids = &(pid_t){getpid()};
+	o.nr_ids = 1;
+	o.output = file;
+	ck_assert_msg(!da_session_new(&r.s, &o, &err), "%s", err.msg);
+	r.rc = da_session_create(r.s, &err);
+	if (!r.rc)
+		r.rc = da_session_bind(r.s, &err);
+	if (!r.rc)
+		r.rc = da_session_enable(r.s, &err);
+	for (int i = 0; !r.rc && i < 20; i++) {
+		usleep(20000);
+		conserves(r.s);
+		if (i % 5 == 0)
+			ck_assert_int_ge(da_session_tick(r.s, &err), 0);
+	}
+	ck_assert_int_eq(da_session_stop(r.s, "duration", -1, &err), 0);
+	ck_assert_int_eq(da_session_facts(r.s, &r.f), 0);
+	conserves(r.s);
+	return r;
+}
+
+static void done(struct run *r)
+{
+	da_facts_release(&r->f);
+	da_session_free(r->s);
+	free(r->specs);
+}
+
+static uint64_t samples_in_file(void)
+{
+	struct da_error err = {0};
+	struct da_reader *rd;
+	struct da_rec rec;
+	uint64_t n = 0, last = 0;
+
+	ck_assert_msg(!da_reader_open(&rd, file, &err), "%s", err.msg);
+	while (da_reader_next(rd, &rec, &err) > 0) {
+		if (rec.type != DA_REC_SAMPLE)
+			continue;
+		ck_assert_uint_ge(rec.time_ns, last); /* rounds let a reader sort */
+		last = rec.time_ns;
+		n++;
+	}
+	ck_assert(!da_reader_info(rd)->damaged);
+	ck_assert_uint_eq(da_reader_info(rd)->late_records, 0);
+	da_reader_close(rd);
+	return n;
+}
+
+static void whole_pipeline(enum da_drain drain)
+{
+	struct run r = run("fake/rate=20000,count=5000/", (struct da_session_opts){.drain = drain});
+	struct da_ledger l = da_session_ledger(r.s);
+	struct da_counters c = da_ledger_counters(&l);
+	uint64_t cpus = r.f.events[0].nr_cpus;
+
+	ck_assert_int_eq(r.rc, 0);
+	ck_assert_uint_gt(c.callback, 0);
+	ck_assert_uint_eq(c.callback, 5000 * cpus);
+	ck_assert_uint_eq(samples_in_file(), c.callback);
+	ck_assert_uint_eq(c.valid, c.callback);
+	ck_assert_uint_eq(c.enqueue, c.dequeue);
+	ck_assert_uint_eq(c.overflow, 0);
+	ck_assert_uint_eq(c.match, c.dequeue);
+	ck_assert_uint_gt(c.update, 0);
+	ck_assert_uint_eq(l.drop[DA_DROP_RESIDENT], 0);
+	ck_assert_uint_eq(r.f.nr_buffers, drain == DA_DRAIN_SINGLE ? 1 : cpus);
+	ck_assert_uint_eq(r.f.buffers[0].source_cpus, drain == DA_DRAIN_SINGLE ? cpus : 1);
+	ck_assert(r.f.disabled_before_drain && r.f.released_all);
+	ck_assert_int_eq(r.f.events[0].cpus[0].state, DA_STATE_RUNNING);
+	done(&r);
+}
+
+START_TEST(per_cpu)
+{
+	whole_pipeline(DA_DRAIN_PERCPU);
+}
+END_TEST
+
+START_TEST(single)
+{
+	whole_pipeline(DA_DRAIN_SINGLE);
+}
+END_TEST
+
+/* A buffer of two slots overflows, and the ledger still closes. */
+START_TEST(overflow)
+{
+	struct run r = run("fake/rate=200000,count=40000/", (struct da_session_opts){.buffer_slots = 2});
+	struct da_ledger l = da_session_ledger(r.s);
+	struct da_counters c = da_ledger_counters(&l);
+
+	ck_assert_uint_gt(c.overflow, 0);
+	ck_assert_uint_eq(c.valid, c.enqueue + c.overflow);
+	ck_assert_uint_eq(samples_in_file(), c.callback); /* the file lost nothing */
+	ck_assert_uint_eq(c.peak, 2);
+	done(&r);
+}
+END_TEST
+
+START_TEST(nothing_of_an_earlier_run)
+{
+	struct run r = run("fake/rate=20000,count=100/", (struct da_session_opts){0});
+
+	done(&r);
+	r = run("fake/fail=silent/", (struct da_session_opts){0});
+	ck_assert_int_eq(r.rc, 0);
+	for (size_t c = 0; c < r.f.events[0].nr_cpus; c++) {
+		ck_assert_int_eq(r.f.events[0].cpus[c].state, DA_STATE_ENABLED);
+		ck_assert_uint_eq(r.f.events[0].cpus[c].ledger.in[DA_STAGE_SAMPLE], 0);
+	}
+	done(&r);
+}
+END_TEST
+
+static const struct {
+	const char *event;
+	enum da_stage stage;
+	enum da_drop drop;
+	enum da_state state;
+} refused[] = {
+	{"fake/fail=create/", DA_STAGE_CREATE, DA_DROP_CREATE_NO_EVENT, DA_STATE_NONE},
+	{"fake/fail=bind/", DA_STAGE_BIND, DA_DROP_BIND_MLOCK, DA_STATE_CREATED},
+	{"fake/fail=enable/", DA_STAGE_ENABLE, DA_DROP_ENABLE_REFUSED, DA_STATE_BOUND},
+};
+
+START_TEST(refusals)
+{
+	struct run r = run(refused[_i].event, (struct da_session_opts){0});
+	const struct da_facts_cpu *c = &r.f.events[0].cpus[0];
+
+	ck_assert_int_lt(r.rc, 0);
+	ck_assert_uint_eq(c->ledger.in[refused[_i].stage], 1);
+	ck_assert_uint_eq(c->ledger.out[refused[_i].stage], 0);
+	ck_assert_uint_eq(c->ledger.drop[refused[_i].drop], 1);
+	ck_assert_int_eq(c->state, refused[_i].state);
+	ck_assert_uint_gt(r.f.events[0].nr_errors, 0);
+	done(&r);
+}
+END_TEST
+
+START_TEST(freed_in_every_state)
+{
+	static const char *const steps[] = {"new", "create", "bind", "enable"};
+
+	for (size_t n = 0; n < sizeof(steps) / sizeof(steps[0]); n++) {
+		struct da_session_opts o = {.target = DA_TARGET_PID, .ids = &(pid_t){getpid()}, .nr_ids = 1,
+					    .output = file};
+		struct da_error err = {0};
+		struct da_spec *specs;
+		struct da_session *s;
+
+		ck_assert(!da_spec_parse("fake", &specs, &o.nr_specs, NULL, 0, &err));
+		o.specs = specs;
+		ck_assert(!da_session_new(&s, &o, &err));
+		if (n > 0)
+			ck_assert(!da_session_create(s, &err));
+		if (n > 1)
+			ck_assert(!da_session_bind(s, &err));
+		if (n > 2)
+			ck_assert(!da_session_enable(s, &err));
+		da_session_free(s);
+		free(specs);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("session");
+	TCase *t = tcase_create("session");
+	SRunner *r;
+	int failed;
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, make_dir, remove_dir);
+	tcase_add_test(t, per_cpu);
+	tcase_add_test(t, single);
+	tcase_add_test(t, overflow);
+	tcase_add_test(t, nothing_of_an_earlier_run);
+	tcase_add_loop_test(t, refusals, 0, sizeof(refused) / sizeof(refused[0]));
+	tcase_add_test(t, freed_in_every_state);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
