@@ -9,8 +9,8 @@
  * overwritten what its address was made of: they go to sink.regs, marked so, and no address is made of them.
  *
  * A fixed record cannot be out of step. An adaptive one with an impossible header is dropped as bad_packet,
- * and the next is looked for word by word: a header whose size is exactly that of its groups, or one like
- * that of the last record, which may hold groups that are unknown here.
+ * and the next is looked for word by word: a header of known groups whose size fits them, or one like that of
+ * the last record, which may hold groups that are unknown here.
  */
 #include "da_pebs.h"
 
@@ -22,7 +22,6 @@
 #define WORD sizeof(uint64_t)
 
 /* The first word of an adaptive record: groups and number of LBR entries, retire latency, size. */
-#define HEADER_GROUPS	  0x3fu
 #define HEADER_LBR(w)	  (((unsigned)((w) >> 24) & 0xff) + 1)
 #define HEADER_RESERVED	  0x00ffffc0u
 #define HEADER_RETIRE(w)  ((uint16_t)((w) >> 32))
@@ -61,18 +60,20 @@ static size_t sum_of_groups(uint64_t w)
 	return n;
 }
 
-/* Unknown groups are skipped by the size. */
+/* May a record begin so? Its size is that of its groups, or more if there are counters, whose number stands
+ * behind, or groups that are unknown here. */
 static bool possible_header(uint64_t w)
 {
-	return HEADER_SIZE(w) % WORD == 0 && HEADER_SIZE(w) >= sum_of_groups(w);
+	bool open_end = w & (DA_PEBS_GROUP_COUNTERS | DA_PEBS_GROUP_METRICS | HEADER_RESERVED);
+	size_t size = HEADER_SIZE(w), sum = sum_of_groups(w);
+
+	return size % WORD == 0 && (open_end ? size >= sum : size == sum);
 }
 
-static bool exact_header(uint64_t w)
+/* What may be trusted where no header was expected: no unknown groups. */
+static bool known_header(uint64_t w)
 {
-	bool open_end = w & (DA_PEBS_GROUP_COUNTERS | DA_PEBS_GROUP_METRICS);
-
-	return possible_header(w) && !(w & HEADER_RESERVED) && (w & DA_PEBS_GROUP_LBR || HEADER_LBR(w) == 1) &&
-	       (open_end || HEADER_SIZE(w) == sum_of_groups(w));
+	return possible_header(w) && !(w & HEADER_RESERVED) && (w & DA_PEBS_GROUP_LBR || HEADER_LBR(w) == 1);
 }
 
 long da_pebs_size(const uint8_t *p, size_t n, unsigned format)
@@ -248,7 +249,7 @@ static bool resync(struct da_pebs_state *st, const struct da_input *in, size_t *
 	for (; in->len - *at >= WORD; *at += WORD) {
 		uint64_t w = word_at(in->bytes + *at);
 
-		if (exact_header(w) || (st->has_like && HEADER_LIKE(w) == st->like))
+		if (known_header(w) || (st->has_like && HEADER_LIKE(w) == st->like))
 			return true;
 		stats->bad_bytes += WORD;
 		stats->resync_bytes += WORD;

@@ -4,7 +4,8 @@
  *
  * Sources, in this order: bytes saved in the recording (DA_OWN_CODE); the mapped file, if device and
  * inode are still those of the mapping; live only, /proc/PID/map_files and the process's memory (JIT,
- * deleted files). What none of them has is "no code", never a guess.
+ * deleted files), and for the vdso of a process that has ended our own. What none of them has is "no
+ * code", never a guess.
  *
  * The cache is keyed by the code object (device, inode, generation, size and mtime of the file; or the
  * mapping id for anonymous code) and the offset in it, so it survives nothing that it must not: exec,

@@ -41,12 +41,12 @@ struct da_region_stat {
 	uint64_t samples;  /* reports matched here */
 	uint64_t accesses; /* sum of their periods */
 	uint64_t reads, writes; /* reports with a known direction; a read-modify-write counts in both */
+	uint64_t hit_start, hit_end; /* addresses matched, [start, end) */
 };
 
 struct da_region {
 	uint64_t start, end; /* [start, end): the widest extent that the mapping had */
 	uint64_t from_ns;    /* mapped since; 0: since before the recording, or not known */
-	uint64_t hit_start, hit_end; /* addresses matched here, [start, end); empty without reports */
 	const char *label;   /* "[heap]", "[stack]", "anon rw-", "/usr/bin/gzip r--", ...; the match's */
 	const struct da_region_stat *by_event; /* nr_by_event, ascending; events without a report are left out */
 	uint32_t nr_by_event;

@@ -335,10 +335,10 @@ static size_t read_memory(const struct da_code *c, const struct query *q, uint64
 	struct iovec local = {buf, n}, remote = {(void *)(uintptr_t)addr, n};
 	ssize_t got;
 
-	if (!c->s->live || !current(c, q, NULL))
+	if (!c->s->live)
 		return 0;
-	got = process_vm_readv((pid_t)q->pid, &local, 1, &remote, 1, 0);
-	return got < 0 ? 0 : (size_t)got;
+	got = current(c, q, NULL) ? process_vm_readv((pid_t)q->pid, &local, 1, &remote, 1, 0) : 0;
+	return got > 0 ? (size_t)got : code_vdso_read(&q->map, addr, buf, n);
 }
 
 static struct code_found find_piece(const struct da_code *c, const struct query *q, const struct code_key *key,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Private to src/code*.c: where instruction bytes come from. code_pieces.c keeps those that a recording
- * holds, code_file.c reads the mapped files; code.c chooses between them and the process, and caches.
+ * holds, code_file.c reads the mapped files, code_vdso.c the kernel's; code.c chooses between them and the process,
+ * and caches.
  */
 #ifndef DA_CODE_PRIV_H
 #define DA_CODE_PRIV_H
@@ -66,6 +67,11 @@ size_t code_files_read(struct code_files *f, const struct da_map *map, uint32_t 
  * not known. */
 bool code_files_function(struct code_files *f, const struct da_map *map, uint32_t pid, uint64_t time_ns,
 			 uint64_t off, uint64_t *start, uint64_t *end);
+
+/* ---- the vdso ---- */
+
+/* Up to n bytes at addr of a vdso mapping of this kernel, from our own; 0: not the same image. */
+size_t code_vdso_read(const struct da_map *map, uint64_t addr, void *buf, size_t n);
 
 #define CODE_RECHECK_NS	  10000000ULL /* of the samples' clock */
 #define CODE_MAX_FUNCTION 4096

@@ -17,10 +17,11 @@
 
 #define LEFT_OUT UINT32_MAX
 
-/* A dummy event carries sideband records; it cannot sample. */
+/* A dummy event carries sideband records and cannot sample; the fake producer borrows its type. */
 static bool is_sideband(const struct da_offline_event *e)
 {
-	return e->attr->type == DA_TYPE_SOFTWARE && e->attr->config == DA_SW_DUMMY && !e->samples;
+	return e->attr->type == DA_TYPE_SOFTWARE && e->attr->config == DA_SW_DUMMY &&
+	       e->producer != DA_PROD_FAKE && !e->samples;
 }
 
 /* new_index[i]: where event i of the recording stands in the facts, or LEFT_OUT. */

@@ -207,10 +207,14 @@ static void accumulate(struct da_match *m, const struct place *at, struct da_reg
 		st->reads += !!(r->op & DA_OP_READ);
 		st->writes += !!(r->op & DA_OP_WRITE);
 	}
-	if (addr < e->lo)
-		e->lo = addr;
-	if (addr >= e->hi)
-		e->hi = addr + 1 ? addr + 1 : UINT64_MAX;
+	if (addr < st->hit_start) {
+		st->hit_start = addr;
+		e->lo = addr < e->lo ? addr : e->lo;
+	}
+	if (addr >= st->hit_end) {
+		st->hit_end = addr + 1; /* no region reaches the last address */
+		e->hi = st->hit_end > e->hi ? st->hit_end : e->hi;
+	}
 	if (!(r->has & DA_HAS_TIME))
 		return;
 	w = match_work(m, at->space, r->event, r->time_ns);

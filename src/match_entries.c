@@ -225,7 +225,7 @@ uint32_t match_stat(struct da_match *m, uint32_t entry, uint32_t event)
 		e->stat = i;
 	else if (index_put(&m->index, KEY_STAT, 0, key, i))
 		return failed(m);
-	m->stat[i] = (struct da_region_stat){.event = event, .owner = entry};
+	m->stat[i] = (struct da_region_stat){.event = event, .owner = entry, .hit_start = UINT64_MAX};
 	m->credit[i] = (struct credit){0};
 	m->nr_stats++;
 	return i;

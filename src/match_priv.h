@@ -74,7 +74,7 @@ struct credit {
 
 struct entry {
 	uint64_t start, end;
-	uint64_t lo, hi; /* addresses hit, [lo, hi); lo > hi: none */
+	uint64_t lo, hi; /* addresses hit by any event, [lo, hi); lo > hi: none */
 	uint64_t from_ns;
 	const char *label;
 	uint32_t space;

@@ -16,10 +16,13 @@
 
 #define PAGE 4096ull
 
-static bool hit(const struct da_region *r)
-{
-	return r->hit_start < r->hit_end;
-}
+/* A region under way, and the addresses hit in it; none: lo > hi. */
+struct draft {
+	struct da_region *r;
+	uint64_t lo, hi;
+	const char *first; /* its label before anything was joined to it */
+	bool several;
+};
 
 /* ---- mappings without a report ---- */
 
@@ -75,35 +78,37 @@ static const char *both_labels(struct da_match *m, const char *a, const char *b)
 	return match_keep_text(m, asprintf(&text, "%s + %s", a, b) < 0 ? NULL : text);
 }
 
-static void join(struct da_region *r, const struct entry *e)
+static void join(struct da_match *m, struct draft *d, const struct entry *e)
 {
-	r->end = e->end > r->end ? e->end : r->end;
-	r->from_ns = e->from_ns < r->from_ns ? e->from_ns : r->from_ns;
-	if (e->lo < e->hi) {
-		r->hit_start = e->lo < r->hit_start ? e->lo : r->hit_start;
-		r->hit_end = e->hi > r->hit_end ? e->hi : r->hit_end;
+	d->r->end = e->end > d->r->end ? e->end : d->r->end;
+	d->r->from_ns = e->from_ns < d->r->from_ns ? e->from_ns : d->r->from_ns;
+	d->lo = e->lo < d->lo ? e->lo : d->lo;
+	d->hi = e->hi > d->hi ? e->hi : d->hi;
+	if (e->label != d->first && !d->several) {
+		d->r->label = both_labels(m, d->first, e->label); /* two names say enough */
+		d->several = true;
 	}
 }
 
 /* What becomes of an entry that begins inside the region before it. */
 enum overlap { DROP_REGION, CUT, DROP_ENTRY, JOIN };
 
-static enum overlap resolve(struct da_region *r, const struct entry *e, uint64_t *start)
+static enum overlap resolve(const struct draft *d, const struct entry *e, uint64_t *start)
 {
-	bool e_hit = e->lo < e->hi;
+	struct da_region *r = d->r;
 
 	*start = e->start;
-	if (!hit(r) || r->hit_end <= e->start) {
+	if (d->lo >= d->hi || d->hi <= e->start) {
 		if (r->start == e->start)
 			return DROP_REGION;
 		r->end = e->start;
 		return CUT;
 	}
-	if (!e_hit) {
+	if (e->lo >= e->hi) {
 		*start = r->end;
 		return r->end < e->end ? CUT : DROP_ENTRY;
 	}
-	if ((e->lo & ~(PAGE - 1)) < r->hit_end)
+	if ((e->lo & ~(PAGE - 1)) < d->hi)
 		return JOIN;
 	*start = e->lo & ~(PAGE - 1);
 	r->end = *start;
@@ -116,40 +121,32 @@ static void build(struct da_match *m, struct space *s, const uint32_t *order, si
 {
 	/* Physical memory has no mappings: neighbouring chunks are one region unless the user chose them. */
 	bool melt = s->pub.kind == DA_SPACE_PHYSICAL && m->o.regions != DA_REGIONS_FIXED;
-	const char *first = NULL; /* label of the last region before anything was joined to it */
-	struct da_region *regs = s->pub.regions, *r = NULL;
+	struct da_region *regs = s->pub.regions;
+	struct draft d = {0};
 	size_t i, n = 0;
-	bool several = false;
 
 	for (i = 0; i < nr; i++) {
 		struct entry *e = &m->entry[order[i]];
 		uint64_t start = e->start;
 		enum overlap o = CUT;
 
-		if (r && r->end > e->start)
-			o = resolve(r, e, &start);
-		else if (melt && r && r->end == e->start)
+		if (d.r && d.r->end > e->start)
+			o = resolve(&d, e, &start);
+		else if (melt && d.r && d.r->end == e->start)
 			o = JOIN;
 		if (o == DROP_REGION)
 			n--;
-		if (o == JOIN && e->label != first && !several) {
-			r->label = both_labels(m, first, e->label); /* two names say enough */
-			several = true;
-		}
 		if (o == JOIN)
-			join(r, e);
+			join(m, &d, e);
 		if (o == JOIN || o == DROP_ENTRY) {
 			e->stat = (uint32_t)(n - 1);
 			continue;
 		}
-		r = &regs[n++];
-		*r = (struct da_region){
-			.start = start, .end = e->end, .from_ns = e->from_ns, .hit_start = e->lo,
-			.hit_end = e->hi, .label = e->label,
+		d = (struct draft){.r = &regs[n], .lo = e->lo, .hi = e->hi, .first = e->label};
+		*d.r = (struct da_region){
+			.start = start, .end = e->end, .from_ns = e->from_ns, .label = e->label,
 		};
-		first = e->label;
-		several = false;
-		e->stat = (uint32_t)(n - 1);
+		e->stat = (uint32_t)n++;
 	}
 	s->pub.nr_regions = n;
 }
@@ -185,6 +182,8 @@ static uint32_t merge_stats(struct da_region_stat *st, uint32_t nr)
 		st[n].accesses += st[i].accesses;
 		st[n].reads += st[i].reads;
 		st[n].writes += st[i].writes;
+		st[n].hit_start = st[i].hit_start < st[n].hit_start ? st[i].hit_start : st[n].hit_start;
+		st[n].hit_end = st[i].hit_end > st[n].hit_end ? st[i].hit_end : st[n].hit_end;
 	}
 	return n + 1;
 }

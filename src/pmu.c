@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -90,6 +91,9 @@ enum da_producer da_producer_of(const struct da_attr *a, const char *event_name,
 		return of_software(a, event);
 	if (a->type == DA_TYPE_TRACEPOINT)
 		return DA_PROD_TRACEPOINT;
+	/* an execution breakpoint stops before the instruction; its ADDR is that of the instruction */
+	if (a->type == DA_TYPE_BREAKPOINT && (a->bp_type & HW_BREAKPOINT_X))
+		return a->sample_type & DA_SAMPLE_REGS_INTR ? DA_PROD_REGS : DA_PROD_NONE;
 	if (a->type > DA_TYPE_BREAKPOINT) { /* a PMU of its own */
 		if (named(pmu, event, "arm_spe"))
 			return DA_PROD_SPE;

@@ -3,8 +3,8 @@
  * Names of ours for what a machine has: spe, ibs, pebs, trap, and auto, which takes the first of these,
  * cycles and cpu-clock that is there and opens. Opens nothing for good: a probe is closed at once.
  */
-#include <stdarg.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,14 +138,29 @@ static int add_ibs(const struct pmu_env *env, struct spec_list *l, const struct 
 	return spec_add_pmu(env, l, it, it->base, pmu, "", err);
 }
 
-/* Loads and stores are two events, on each kind of core. ldlat belongs to the loads. */
+/* The least latency is a matter of loads: stores have no such field. */
+static struct slice without_ldlat(struct slice terms, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	while (terms.len) {
+		struct slice term = slice_cut(&terms, ',');
+
+		if (!slice_begins(term, "ldlat=") && used + term.len + 2 < size)
+			used += (size_t)snprintf(buf + used, size - used, "%s%.*s", used ? "," : "",
+						 (int)term.len, term.p);
+	}
+	return (struct slice){buf, used};
+}
+
+/* Loads and stores are two events, on each kind of core. */
 static int add_pebs(const struct pmu_env *env, struct spec_list *l, const struct item *it,
 		    struct da_error *err)
 {
 	static const char *const events[] = {"mem-loads", "mem-stores"};
 	struct kind_search s = {.env = env, .begins = "cpu", .event = "mem-loads"};
 	struct item each = *it;
-	char base[96];
+	char base[96], for_stores[256];
 	int rc = 0;
 
 	kind_find(&s);
@@ -162,10 +177,8 @@ static int add_pebs(const struct pmu_env *env, struct spec_list *l, const struct
 
 		if (!pmu_event_text(env, pmu, slice_from(events[i % 2]), text, sizeof(text)))
 			continue;
-		each.terms = it->terms;
-		if (i % 2 && slice_begins(it->terms, "ldlat=")) {
-			slice_cut(&each.terms, ',');
-		}
+		each.terms = i % 2 ? without_ldlat(it->terms, for_stores, sizeof(for_stores))
+				   : it->terms;
 		snprintf(base, sizeof(base), "%s/%s/", s.found[i / 2], events[i % 2]);
 		rc = spec_add_pmu(env, l, &each, slice_from(base), pmu, events[i % 2], err);
 	}

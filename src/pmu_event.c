@@ -186,6 +186,11 @@ static int unknown_term(const struct pmu_env *env, const struct item *it, struct
 	}
 	for (size_t i = 0; i < sizeof(common_terms) / sizeof(*common_terms); i++)
 		list_term(&k, common_terms[i]);
+	if (!k.near.distance)
+		return da_fail(
+			err, DA_EUNSUPPORTED, 0,
+			"term '%.*s' in '%.*s': what sysfs says of its bits is not understood",
+			slice_len(name), name.p, slice_len(it->text), it->text.p);
 	if (nearest_found(&k.near))
 		return da_fail(err, DA_EUSAGE, 0,
 			       "unknown term '%.*s' in '%.*s', did you mean '%s'? (known: %s)",

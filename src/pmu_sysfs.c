@@ -253,9 +253,8 @@ int pmu_tracepoint(const struct pmu_env *env, struct slice system, struct slice 
 		return da_fail(
 			err, DA_ENOENT, 0,
 			"cannot look up tracepoint '%.*s:%.*s': no tracefs at %s; mount it with: mount -t tracefs "
-			"tracefs %s",
-			slice_len(system), system.p, slice_len(event), event.p, env->tracing[0],
-			env->tracing[0]);
+			"tracefs /sys/kernel/tracing",
+			slice_len(system), system.p, slice_len(event), event.p, env->tracing[0]);
 	n = snprintf(path, sizeof(path), "%s/%.*s", events, (int)system.len, system.p);
 	if (n < 0 || (size_t)n >= sizeof(path) || access(path, F_OK))
 		return unknown_tracepoint(events, system, event, false, err);

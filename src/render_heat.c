@@ -146,7 +146,9 @@ static void put_time_axis(const struct canvas *c, uint64_t zero_ns)
 	memset(numbers, ' ', sizeof(numbers));
 	if (zero_ns > c->p->t0_ns)
 		zero_ns = c->p->t0_ns;
-	for (t = (c->p->t0_ns - zero_ns + step - 1) / step * step; column_at(c, zero_ns + t, &at); t += step) {
+	t = c->p->t0_ns - zero_ns;
+	t = t / step * step + (t % step ? step : 0);
+	for (; zero_ns + t >= zero_ns && column_at(c, zero_ns + t, &at); t += step) {
 		int n = snprintf(text, sizeof(text), "%.*f",
 				 step % unit[u].ns ? (step % (unit[u].ns / 10) ? 2 : 1) : 0,
 				 (double)t / (double)unit[u].ns);

@@ -78,12 +78,13 @@ static size_t rows_of_height(struct plan *p, const struct da_space *s, uint64_t 
 	p->shared_rows = false;
 	for (i = 0; i < s->nr_regions; i++) {
 		const struct da_region *g = &s->regions[i];
+		const struct da_region_stat *st = stat_of(g, p->event);
 		uint64_t at, last;
 
-		if (!plan_draws(p, g))
+		if (!st || st->samples < p->least)
 			continue;
-		at = row_bound(g->hit_start, height);
-		last = row_bound(g->hit_end - 1, height);
+		at = row_bound(st->hit_start, height);
+		last = row_bound(st->hit_end - 1, height);
 		if ((last - at) / height >= max)
 			return max + 1;
 		for (;; at += height) {
@@ -111,13 +112,6 @@ static int by_size(const void *a, const void *b)
 	const uint64_t *x = a, *y = b;
 
 	return (*x < *y) - (*x > *y);
-}
-
-bool plan_draws(const struct plan *p, const struct da_region *g)
-{
-	const struct da_region_stat *st = stat_of(g, p->event);
-
-	return st && st->samples >= p->least && g->hit_start < g->hit_end;
 }
 
 /* Sets what is left out, and whether rows must be shared all the same. */

@@ -35,8 +35,6 @@ bool plan_possible(const struct da_space *s, uint32_t event);
 int plan_make(struct plan *p, const struct da_offline_result *r, const struct da_space *s, uint32_t event,
 	      size_t max_columns, size_t max_rows);
 void plan_release(struct plan *p);
-/* Is this region hit by the plan's event, and drawn? */
-bool plan_draws(const struct plan *p, const struct da_region *g);
 /* Start of a column. */
 uint64_t plan_time(const struct plan *p, size_t column);
 

@@ -95,13 +95,13 @@ static void put_check(const struct out *o, const struct da_check *c, size_t max_
 }
 
 /* What makes the verdict what it is: the first checks that failed or could not tell; without one, what
- * left no sample valid. */
+ * left no sample valid. A cause that is shown is not repeated. */
 static void put_reasons(const struct out *o, const struct da_event_verdict *e)
 {
 	enum da_result wanted = e->failed ? DA_FAIL : DA_UNKNOWN;
-	size_t shown = 0;
+	const struct da_check *before = NULL;
 
-	for (size_t i = 0; i < e->nr_checks && shown < 2; i++) {
+	for (size_t i = 0; i < e->nr_checks; i++) {
 		const struct da_check *c = &e->checks[i];
 		bool why = e->level == DA_LEVEL_PLUMBING
 				   ? c->note && !strcmp(c->id, "sample.yield")
@@ -109,8 +109,10 @@ static void put_reasons(const struct out *o, const struct da_event_verdict *e)
 
 		if (!why)
 			continue;
-		put_check(o, c, 2);
-		shown++;
+		put_check(o, c, before && !strcmp(before->causes[0].id, c->causes[0].id) ? 0 : 2);
+		if (before)
+			return;
+		before = c;
 	}
 }
 

@@ -214,7 +214,8 @@ int s_attrs(struct da_session *s, struct da_error *err)
 			e->attr.flags = (e->attr.flags | DA_ATTR_EXCLUDE_KERNEL) & ~DA_ATTR_EXCLUDE_USER;
 		if (s->o.all_kernel)
 			e->attr.flags = (e->attr.flags | DA_ATTR_EXCLUDE_USER) & ~DA_ATTR_EXCLUDE_KERNEL;
-		if (s->o.target == DA_TARGET_COMMAND && s->o.enable_on_exec && !s->o.delay_ms)
+		if (s->o.target == DA_TARGET_COMMAND && s->o.enable_on_exec && !s->o.delay_ms &&
+		    e->spec.producer != DA_PROD_FAKE)
 			e->attr.flags |= DA_ATTR_ENABLE_ON_EXEC;
 	}
 	sideband_attr(s);

@@ -4,6 +4,7 @@
  * disabled, enables them, and releases in reverse. Every refusal keeps its errno, event and CPU.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,8 @@
 #include "session_priv.h"
 
 #define SIDE_PAGES 32 /* data pages of the sideband ring: about 1,300 mappings between two drains */
+
+#define MAX_RETRIES 8 /* of an open that lost a thread of its target */
 
 static void note_error(struct s_event *e, uint32_t cpu, int sys, const char *what)
 {
@@ -254,11 +257,59 @@ static int refused(const struct da_session *s, const struct s_event *e, struct d
 	}
 }
 
-int s_open_all(struct da_session *s, struct da_error *err)
+/* Takes out the threads that have ended; true if some did and some are left. */
+static bool prune_ids(struct da_session *s)
+{
+	size_t n = 0, before = s->nr_ids;
+
+	for (size_t i = 0; i < before; i++)
+		if (!kill(s->ids[i], 0) || errno != ESRCH)
+			s->ids[n++] = s->ids[i];
+	s->nr_ids = n ? n : before;
+	return n && n < before;
+}
+
+static bool saw_no_task(const struct da_session *s)
+{
+	for (size_t i = 0; i < s->nr_ev; i++)
+		for (size_t k = 0; k < s->ev[i].nr_errors; k++)
+			if (s->ev[i].errors[k].sys == ESRCH)
+				return true;
+	return false;
+}
+
+static void forget_opens(struct da_session *s)
+{
+	for (size_t c = 0; c < s->nr_cpus; c++) {
+		evt_free(s->cpus[c].evt);
+		s->cpus[c].evt = NULL;
+		for (size_t i = 0; i < s->nr_ev; i++) {
+			s->cpus[c].pairs[i] = (struct s_pair){.idx = -1};
+			s->ev[i].nr_errors = 0;
+			s->ev[i].opened = 0;
+		}
+	}
+}
+
+static int open_cpus(struct da_session *s)
 {
 	for (size_t c = 0; c < s->nr_cpus; c++)
 		if (open_cpu(s, &s->cpus[c]))
-			return da_fail(err, DA_ENOMEM, 0, "out of memory");
+			return -DA_ENOMEM;
+	return 0;
+}
+
+int s_open_all(struct da_session *s, struct da_error *err)
+{
+	int rc = open_cpus(s);
+
+	/* one thread that ended between the listing and the open fails the whole event: again without it */
+	for (int again = 0; !rc && again < MAX_RETRIES && saw_no_task(s) && prune_ids(s); again++) {
+		forget_opens(s);
+		rc = open_cpus(s);
+	}
+	if (rc)
+		return da_fail(err, DA_ENOMEM, 0, "out of memory");
 	for (size_t i = 0; i < s->nr_ev; i++) {
 		const struct s_event *e = &s->ev[i];
 

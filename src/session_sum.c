@@ -225,6 +225,10 @@ int da_session_facts(struct da_session *s, struct da_facts *f)
 	f->aux_before_event = s->unmapped_before_close;
 	f->command_status = s->command_status;
 	snprintf(f->end_reason, sizeof(f->end_reason), "%s", s->end_reason);
+	f->mmap_pages_wanted = s->o.mmap_pages ? s->o.mmap_pages : 512;
+	for (size_t c = 0; c < s->nr_cpus; c++)
+		if (s->cpus[c].pages && (!f->mmap_pages || s->cpus[c].pages < f->mmap_pages))
+			f->mmap_pages = s->cpus[c].pages;
 	s_loss(s, f);
 	if (s->match_snap)
 		s_match_snapshot(s, snap);

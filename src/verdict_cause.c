@@ -209,6 +209,12 @@ bool vd_clock(const struct da_facts_event *ev)
 	       (ev->attr.config == DA_SW_CPU_CLOCK || ev->attr.config == DA_SW_TASK_CLOCK);
 }
 
+bool vd_hardware(const struct da_facts_event *ev)
+{
+	return ev->producer != DA_PROD_FAKE && ev->attr.type != DA_TYPE_SOFTWARE &&
+	       ev->attr.type != DA_TYPE_TRACEPOINT && ev->attr.type != DA_TYPE_BREAKPOINT;
+}
+
 /* Does it count things that the target may simply not do? A clock or a cycle counter always runs, a memory
  * sampler (SPE, IBS, a precise load event) always finds instructions. */
 bool vd_event_driven(const struct da_facts_event *ev)

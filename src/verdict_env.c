@@ -134,14 +134,14 @@ void vd_no_pmu_causes(const struct vd_event *e, struct da_check *c)
 			"kernel page table isolation is on, and the SPE driver refuses to work with it");
 		vd_fix(k, "boot with kpti=off");
 	}
-	if (f->hypervisor) {
+	if (f->hypervisor && vd_hardware(e->ev)) {
 		k = vd_cause(c, "hypervisor");
-		vd_cause_evidence(k, "this is a virtual machine, which offers the PMUs: %.120s",
+		vd_cause_evidence(k, "this is a virtual machine, which offers the PMUs: %.150s",
 				  f->pmus);
 		vd_fix(k,
 		       "run on the host, or give the guest a PMU (QEMU: -cpu host,pmu=on); else -e cpu-clock");
 	}
-	k = vd_cause(c, "no_such_pmu");
+	k = vd_cause(c, "no_such_event");
 	vd_cause_evidence(k, "this CPU, firmware or kernel has no such event; PMUs here: %.150s",
 			  f->pmus);
 	vd_fix(k, "damon-attrs diagnose -e auto");
@@ -159,10 +159,15 @@ enum da_result vd_env_pmu(const struct vd_event *e, struct da_check *c)
 				    e->ev->attr.type, e->ev->attr.config, e->f->pmus);
 		return DA_PASS;
 	}
-	vd_evidence(c,
-		    "%" PRIu64 " of %" PRIu64
-		    " opens found no such event (attr.type %u, config 0x%" PRIx64 ")",
-		    missing, e->sum.in[DA_STAGE_CREATE], e->ev->attr.type, e->ev->attr.config);
+	if (e->f->error[0]) /* said before there was an attr, or with more words than errno has */
+		vd_evidence(c, "%" PRIu64 " of %" PRIu64 " opens found no such event: %.200s",
+			    missing, e->sum.in[DA_STAGE_CREATE], e->f->error);
+	else
+		vd_evidence(c,
+			    "%" PRIu64 " of %" PRIu64
+			    " opens found no such event (attr.type %u, config 0x%" PRIx64 ")",
+			    missing, e->sum.in[DA_STAGE_CREATE], e->ev->attr.type,
+			    e->ev->attr.config);
 	vd_no_pmu_causes(e, c);
 	return DA_FAIL;
 }
@@ -176,7 +181,7 @@ bool vd_rate_too_high(const struct vd_event *e)
 void vd_config_causes(const struct vd_event *e, struct da_check *c)
 {
 	const struct da_attr *a = &e->ev->attr;
-	bool hardware = a->type != DA_TYPE_SOFTWARE && a->type != DA_TYPE_TRACEPOINT;
+	bool hardware = vd_hardware(e->ev);
 	struct da_cause *k;
 
 	if (vd_rate_too_high(e)) {
@@ -257,14 +262,15 @@ enum da_result vd_env_target(const struct vd_event *e, struct da_check *c)
 {
 	const struct da_facts *f = e->f;
 	uint64_t gone = e->sum.drop[DA_DROP_CREATE_NO_TASK];
+	bool listed = f->target == DA_TARGET_PID || f->target == DA_TARGET_TID;
 	struct da_cause *k;
 
 	vd_evidence(c, "target: %s%s%.100s; %" PRIu64 " of %" PRIu64 " opens found no such task",
 		    target_kind(f->target), f->target_text[0] ? " " : "", f->target_text, gone,
 		    e->sum.in[DA_STAGE_CREATE]);
-	/* A thread that ended between listing and opening is no failure while others were opened. */
-	if ((f->target_ok || f->target == DA_TARGET_SYSTEM) &&
-	    (!gone || e->sum.out[DA_STAGE_CREATE]))
+	/* A command is our own child. A thread that ended between listing and opening is no failure while
+	 * others were opened. */
+	if ((!listed || f->target_ok) && (!gone || e->sum.out[DA_STAGE_CREATE]))
 		return DA_PASS;
 	k = vd_cause(c, "wrong_target");
 	vd_cause_evidence(k, "the %s did not exist when the events were opened",
@@ -329,6 +335,9 @@ enum da_result vd_env_clock(const struct vd_event *e, struct da_check *c)
 		    (e->ev->attr.flags & DA_ATTR_USE_CLOCKID) != 0);
 	if (e->f->clock_ok)
 		return DA_PASS;
+	/* The clock is looked at with the first open: what failed before it leaves it unknown. */
+	if (!e->sum.in[DA_STAGE_CREATE])
+		return DA_UNKNOWN;
 	k = vd_cause(c, "clock");
 	vd_cause_evidence(k, "without a common clock, samples cannot be ordered against mappings");
 	vd_fix(k,

@@ -109,10 +109,11 @@ static void silent_causes(const struct vd_event *e, struct da_check *c)
 	}
 	if (e->count > 0) {
 		k = vd_cause(c, "counts_without_samples");
-		vd_cause_evidence(
-			k, "it counted %" PRId64 " events and raised 0 interrupts%s", e->count,
-			f->hypervisor ? "; virtual machine: the hypervisor may not deliver them"
-				      : "");
+		vd_cause_evidence(k, "it counted %" PRId64 " events and raised 0 interrupts%s",
+				  e->count,
+				  f->hypervisor && vd_hardware(e->ev)
+					  ? "; virtual machine: the hypervisor may not deliver them"
+					  : "");
 		vd_fix(k,
 		       "damon-attrs diagnose -e cpu-clock (a timer instead of the PMU's interrupt)");
 	}
@@ -121,43 +122,41 @@ static void silent_causes(const struct vd_event *e, struct da_check *c)
 		vd_cause_evidence(k, "another event holds the unit");
 		vd_fix(k, "end the other user of the PMU: pgrep -a perf");
 	}
-	k = e->running_ns == 0 ? NULL : vd_cause(c, "pmu_silent");
-	vd_cause_evidence(k, "state %s on %zu CPUs, count %s, 0 samples%s",
-			  da_state_name(e->max_state), e->at_least[DA_STATE_ENABLED],
-			  vd_num(e->count, count),
-			  f->hypervisor ? "; virtual machine: its PMU may be a shell" : "");
+	k = e->running_ns == 0 ? NULL : vd_cause(c, "sampler_silent");
+	vd_cause_evidence(
+		k, "state %s on %zu CPUs, count %s, 0 samples%s", da_state_name(e->max_state),
+		e->at_least[DA_STATE_ENABLED], vd_num(e->count, count),
+		f->hypervisor && vd_hardware(e->ev) ? "; virtual machine: its PMU may be a shell"
+						    : "");
 	vd_fix(k,
-	       "damon-attrs diagnose -e cpu-clock: if that delivers, the fault is in this PMU or its driver");
+	       "damon-attrs diagnose -e cpu-clock: if that delivers, the fault is in this event or its driver");
 }
 
 enum da_result vd_sample_callback(const struct vd_event *e, struct da_check *c)
 {
-	char time[48] = "", count[24], enabled[24], running[24], lost[24];
+	char time[48] = "", ran[80] = "", count[24];
 	const char *why;
 
 	vd_num(e->count, count);
-	vd_num(e->enabled_ns, enabled);
-	vd_num(e->running_ns, running);
-	vd_num(e->lost, lost);
-
 	if (e->run_known && e->f->duration_ns)
 		snprintf(time, sizeof(time), " in %.2f s", (double)e->f->duration_ns / 1e9);
+	if (e->running_ns >= 0)
+		snprintf(ran, sizeof(ran), ", running %" PRId64 " of %" PRId64 " ns", e->running_ns,
+			 e->enabled_ns);
 	if (e->n.callback) {
 		vd_evidence(c, "%" PRIu64 " callbacks on %zu of %zu CPUs%s; count %s",
 			    e->n.callback, e->sampled, e->rows, time, count);
 		return DA_PASS;
 	}
 	if (nothing_occurred(e, &why)) {
-		vd_evidence(c, "0 callbacks%s, and %s (count %s, running %s ns)", time, why, count,
-			    running);
+		vd_evidence(c, "0 callbacks%s: %s (count %s%s)", time, why, count, ran);
 		if (e->run_known)
 			too_short_causes(e, c);
 		return DA_UNKNOWN;
 	}
-	vd_evidence(
-		c,
-		"0 callbacks%s: enabled on %zu of %zu CPUs, count %s, enabled %s ns, running %s ns, lost %s",
-		time, e->at_least[DA_STATE_ENABLED], e->rows, count, enabled, running, lost);
+	vd_evidence(c, "0 callbacks%s: state %s on %zu of %zu CPUs, count %s%s", time,
+		    da_state_name(e->max_state), e->at_least[DA_STATE_ENABLED], e->rows, count,
+		    ran);
 	silent_causes(e, c);
 	return DA_FAIL;
 }

@@ -130,9 +130,11 @@ struct drop_cause {
 };
 
 static const struct drop_cause drop_causes[] = {
-	{DA_DROP_NO_REGS, "no_registers",
-	 "the samples carry no registers to decode an address from", "damon-attrs diagnose -e ",
-	 ", without --no-regs"},
+	{DA_DROP_ADDR_NONE, "no_registers",
+	 "the samples were taken without registers to decode an address from",
+	 "damon-attrs diagnose -e ", ", without --no-regs"},
+	{DA_DROP_NO_REGS, "registers_missing", "these samples came without their registers",
+	 "damon-attrs diagnose -e ", " --all-user"},
 	{DA_DROP_ADDR_NONE, "event_without_address",
 	 "the samples carry no data address (a precise event that has none, or not a memory event)",
 	 "damon-attrs diagnose -e auto, instead of -e ", ""},
@@ -163,30 +165,42 @@ static const struct drop_cause drop_causes[] = {
 	 "record again: damon-attrs record -e ", " -- COMMAND"},
 };
 
+/* Clock samples that were taken without registers have nothing to decode an address from. */
+static bool applies(const struct vd_event *e, const struct drop_cause *d)
+{
+	bool bare =
+		e->ev->producer == DA_PROD_REGS && !(e->ev->attr.sample_type & DA_SAMPLE_REGS_INTR);
+
+	if (!e->sum.drop[d->drop])
+		return false;
+	return d->drop != DA_DROP_ADDR_NONE || !strcmp(d->id, "no_registers") == bare;
+}
+
 /* The three drops that cost most, the greatest first. */
 static void yield_causes(const struct vd_event *e, struct da_check *c)
 {
 	bool used[sizeof(drop_causes) / sizeof(drop_causes[0])] = {false};
-	size_t n, i, best;
+	const struct drop_cause *d;
 	struct da_cause *k;
+	size_t n, i, best;
 	char pct[16];
 
 	for (n = 0; n < sizeof(c->causes) / sizeof(c->causes[0]); n++) {
 		best = SIZE_MAX;
 		for (i = 0; i < sizeof(drop_causes) / sizeof(drop_causes[0]); i++)
-			if (!used[i] && e->sum.drop[drop_causes[i].drop] &&
+			if (!used[i] && applies(e, &drop_causes[i]) &&
 			    (best == SIZE_MAX || e->sum.drop[drop_causes[i].drop] >
 							 e->sum.drop[drop_causes[best].drop]))
 				best = i;
 		if (best == SIZE_MAX)
 			return;
 		used[best] = true;
-		k = vd_cause(c, drop_causes[best].id);
-		vd_percent((double)e->sum.drop[drop_causes[best].drop], (double)e->n.callback, pct);
-		vd_cause_evidence(k, "%" PRIu64 " samples (%s): %s",
-				  e->sum.drop[drop_causes[best].drop], pct,
-				  drop_causes[best].evidence);
-		vd_fix(k, "%s%s%s", drop_causes[best].fix, vd_spec(e), drop_causes[best].fix_rest);
+		d = &drop_causes[best];
+		k = vd_cause(c, d->id);
+		vd_percent((double)e->sum.drop[d->drop], (double)e->n.callback, pct);
+		vd_cause_evidence(k, "%" PRIu64 " samples (%s): %s", e->sum.drop[d->drop], pct,
+				  d->evidence);
+		vd_fix(k, "%s%s%s", d->fix, vd_spec(e), d->fix_rest);
 	}
 }
 

@@ -55,7 +55,8 @@ void vd_drops(const struct da_ledger *l, enum da_stage s, char *buf, size_t size
 /* A break of conservation at a layer: FAIL with the cause `conservation`, a bug of ours. */
 enum da_result vd_broken(const struct vd_event *e, enum da_stage s, struct da_check *c);
 const char *vd_yes_no(bool b);
-bool vd_clock(const struct da_facts_event *ev); /* cpu-clock, task-clock */
+bool vd_clock(const struct da_facts_event *ev);    /* cpu-clock, task-clock */
+bool vd_hardware(const struct da_facts_event *ev); /* of a PMU, not of the kernel and not ours */
 bool vd_event_driven(const struct da_facts_event *ev);
 bool vd_per_task(const struct vd_event *e);
 

@@ -488,6 +488,13 @@ START_TEST(offline_foreign)
 	ck_assert_str_eq(judged.kernel, "6.1 x86_64");
 	da_facts_release(&judged);
 	da_facts_release(&decode);
+
+	/* a fake event that was silent looks like a dummy, and is none */
+	x.ev[1].producer = DA_PROD_FAKE;
+	ck_assert_int_eq(da_facts_from_offline(&x.r, &judged, &decode, &recorded), 0);
+	ck_assert_uint_eq(judged.nr_events, 2);
+	da_facts_release(&judged);
+	da_facts_release(&decode);
 }
 END_TEST
 

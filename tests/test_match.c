@@ -113,13 +113,11 @@ static void check_space(const struct da_space *s)
 		ck_assert_ptr_nonnull(r->label);
 		for (uint32_t k = 0; k < r->nr_by_event; k++) {
 			samples += r->by_event[k].samples;
+			ck_assert_uint_ge(r->by_event[k].hit_start, r->start);
+			ck_assert_uint_lt(r->by_event[k].hit_start, r->by_event[k].hit_end);
+			ck_assert_uint_le(r->by_event[k].hit_end, r->end);
 			if (k)
 				ck_assert_uint_lt(r->by_event[k - 1].event, r->by_event[k].event);
-		}
-		if (r->nr_by_event) {
-			ck_assert_uint_ge(r->hit_start, r->start);
-			ck_assert_uint_lt(r->hit_start, r->hit_end);
-			ck_assert_uint_le(r->hit_end, r->end);
 		}
 	}
 	ck_assert_uint_eq(samples, s->ledger.out[DA_STAGE_MATCH]);

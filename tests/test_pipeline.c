@@ -50,6 +50,7 @@ static void setup(struct rig *rig, enum da_producer producer, uint64_t more)
 		0x0f, 0x18, 0x06,	/* +10 prefetchnta (%rsi) */
 		0x64, 0x8b, 0x06,	/* +13 mov %fs:(%rsi),%eax */
 		0x06,			/* +16 invalid in 64-bit mode */
+		0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
 	};
 	struct da_rec_mmap m = {.pid = PID, .tid = PID, .addr = TEXT, .len = 0x1000, .prot = PROT_READ | PROT_EXEC,
 				.has_prot = true, .filename = "//anon"};

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "da_spe.h"
-#include "decode_run.h"
+#include "fuzz/decode_run.h"
 #include "spe_text.h"
 
 #define N1  0x00000000410fd0c0u

@@ -11,7 +11,7 @@
 
 #include "bench/gen_spe.h"
 #include "da_spe.h"
-#include "decode_run.h"
+#include "fuzz/decode_run.h"
 
 #define N1 0x410fd0c0u
 

@@ -29,7 +29,7 @@ static const struct row {
 	{"seed: cpu-clock without registers", spoil_no_regs, DA_LEVEL_PLUMBING, -1, 22, 0, 3, 0, 10,
 	 "no_registers", "valid 0 of 1913 samples"},
 	{"seed: SPE without AUX", spoil_spe_no_aux, DA_LEVEL_UNUSABLE, -1, 19, 1, 5, 0, 11,
-	 "aux_missing pmu_silent", ""},
+	 "aux_missing sampler_silent", ""},
 	{"seed: SPE with AUX, cause not measured", spoil_spe_with_aux, DA_LEVEL_FULL, -1, 27, 0, 0,
 	 0, 0, "", "67.9 % of reports dropped: cause not measured"},
 	{"seed: SPE with AUX, fan-in", spoil_spe_fan_in, DA_LEVEL_FULL, -1, 27, 0, 0, 0, 0,
@@ -42,8 +42,8 @@ static const struct row {
 	 "slow_consumer", "67.9 % of reports dropped: slow consumer"},
 	{"one source is no fan-in", spoil_one_source, DA_LEVEL_FULL, -1, 27, 0, 0, 0, 0,
 	 "report_buffer_small", "67.9 % of reports dropped: report buffer too small"},
-	{"fake, silent", spoil_fake_silent, DA_LEVEL_UNUSABLE, -1, 19, 1, 5, 0, 11, "pmu_silent",
-	 ""},
+	{"fake, silent", spoil_fake_silent, DA_LEVEL_UNUSABLE, -1, 19, 1, 5, 0, 11,
+	 "sampler_silent", ""},
 
 	/* BROKEN AT */
 	{"no report in a region", spoil_no_match, DA_LEVEL_BROKEN, DA_STAGE_MATCH, 24, 1, 1, 0, 12,
@@ -76,15 +76,15 @@ static const struct row {
 
 	/* silence */
 	{"clock silent", spoil_clock_silent, DA_LEVEL_UNUSABLE, -1, 19, 1, 5, 0, 11,
-	 "counts_without_samples pmu_silent", ""},
+	 "counts_without_samples sampler_silent", ""},
 	{"time_running 0", spoil_not_scheduled, DA_LEVEL_UNUSABLE, -1, 19, 1, 5, 0, 11,
 	 "not_scheduled", "the event ran 0 % of the time: multiplexed"},
 	{"counts without samples", spoil_counts_only, DA_LEVEL_UNUSABLE, -1, 19, 1, 5, 0, 11,
-	 "counts_without_samples pmu_silent", ""},
+	 "counts_without_samples sampler_silent", ""},
 	{"counts without samples, VM", spoil_counts_in_vm, DA_LEVEL_UNUSABLE, -1, 19, 1, 5, 0, 11,
-	 "counts_without_samples pmu_silent", ""},
+	 "counts_without_samples sampler_silent", ""},
 	{"kernel ring lost all", spoil_kernel_ring_ate_all, DA_LEVEL_UNUSABLE, -1, 19, 1, 5, 0, 11,
-	 "kernel_ring_small counts_without_samples pmu_silent",
+	 "kernel_ring_small counts_without_samples sampler_silent",
 	 "100 % of samples lost in the kernel's ring"},
 
 	/* plumbing */
@@ -100,9 +100,9 @@ static const struct row {
 	 "paranoid capability", ""},
 	{"seccomp", spoil_seccomp, DA_LEVEL_UNUSABLE, -1, 8, 3, 9, 0, 11, "seccomp", ""},
 	{"no PMU in a VM", spoil_no_pmu_in_vm, DA_LEVEL_UNUSABLE, -1, 9, 2, 9, 0, 11,
-	 "hypervisor no_such_pmu", ""},
-	{"SPE and kpti", spoil_spe_kpti, DA_LEVEL_UNUSABLE, -1, 9, 2, 9, 0, 11, "kpti no_such_pmu",
-	 ""},
+	 "hypervisor no_such_event", ""},
+	{"SPE and kpti", spoil_spe_kpti, DA_LEVEL_UNUSABLE, -1, 9, 2, 9, 0, 11,
+	 "kpti no_such_event", ""},
 	{"IBS cannot exclude", spoil_ibs_exclusion, DA_LEVEL_UNUSABLE, -1, 9, 2, 9, 0, 11,
 	 "exclusion_refused", ""},
 	{"SPE has no frequency mode", spoil_spe_frequency, DA_LEVEL_UNUSABLE, -1, 9, 2, 9, 0, 11,

@@ -171,7 +171,7 @@ void spoil_nothing(struct run *r)
 void spoil_no_regs(struct run *r)
 {
 	clock_event(r, "cpu-clock:u");
-	set(r, 0, 1913, 0, 0, 0, 0, DA_DROP_NO_REGS);
+	set(r, 0, 1913, 0, 0, 0, 0, DA_DROP_ADDR_NONE); /* the seeds: addr_zero=1913 */
 }
 
 void spoil_spe_no_aux(struct run *r)

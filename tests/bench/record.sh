@@ -70,12 +70,12 @@ compare() { # NAME WORKLOAD-ARGS PERF-OPTIONS OUR-OPTIONS
 random="--pattern random --size 64m --ops 60m --threads $(tr ',' '\n' <<<$cpus | wc -l) --cpus $cpus"
 touch="--pattern touch --size 64m --repeat 12 --threads $(tr ',' '\n' <<<$cpus | wc -l) --cpus $cpus"
 for period in 1000000 250000 100000; do
-	compare "cpu-clock -c $period, registers" "$random" "-e cpu-clock:u -c $period --intr-regs -d" \
+	compare "cpu-clock -c $period, registers" "$random" "-e cpu-clock:u -c $period --intr-regs -d -B" \
 		"-e cpu-clock:u -c $period"
 done
-compare "page-faults -c 1" "$touch" "-e page-faults -c 1 -d" "-e page-faults -c 1"
-compare "page-faults -c 1, registers" "$touch" "-e page-faults -c 1 --intr-regs -d" "-e page-faults -c 1 --regs"
-compare "page-faults -c 1, rings of 32 pages" "$touch" "-e page-faults -c 1 -d -m 32" "-e page-faults -c 1 -m 32"
+compare "page-faults -c 1" "$touch" "-e page-faults -c 1 -d -B" "-e page-faults -c 1"
+compare "page-faults -c 1, registers" "$touch" "-e page-faults -c 1 --intr-regs -d -B" "-e page-faults -c 1 --regs"
+compare "page-faults -c 1, rings of 32 pages" "$touch" "-e page-faults -c 1 -d -B -m 32" "-e page-faults -c 1 -m 32"
 
 python3 - "$tmp/results" <<'PY'
 import json, statistics, sys

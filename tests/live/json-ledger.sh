@@ -39,7 +39,7 @@ for args in "--pattern touch --repeat 2 --threads 2" "--pattern stairs --ops 100
 		check "$f.json" "inside('page-faults', $start, $end) == $n"
 	done
 	# Fixed-size regions hold the same samples.
-	run 0 "$DA" report -i "$f" --regions=fixed=64k --format=json
+	run 0 "$DA" report -i "$f" --regions=fixed=4k --format=json
 	cp "$tmp/out" "$f.json"
 	check "$f.json" "inside('page-faults', $start, $end) == $n" 'conserves(d["ledger"])'
 done

@@ -24,6 +24,8 @@ int main(int argc, char **argv)
 	int fd = open("/proc/self/pagemap", O_RDONLY);
 
 	madvise((void *)p, pages * page, MADV_NOHUGEPAGE);
+	for (i = 0; i < pages; i++) /* a load would map the page of zeros first, which has no address of its own */
+		p[i * page + i % page] = 1;
 	do {
 		for (i = 0; i < pages; i++)
 			p[i * page + i % page]++;
