@@ -334,7 +334,8 @@ static int decode(const char *path, const struct da_offline_opts *o, struct args
 /* Only the events that were asked for are judged; the decode filtered the others out. */
 static int file_evidence(struct args *a, struct evidence *ev)
 {
-	struct da_offline_opts o = {.match = {.virt = true, .phys = true}};
+	/* decoded as report does it, so that both show the same ledger */
+	struct da_offline_opts o = {.match = {.virt = true, .phys = true, .accumulate = true}};
 	const char **events = NULL;
 	int status;
 

@@ -154,13 +154,6 @@ static error_t parse_time(struct args *a, const char *arg)
 	return 0;
 }
 
-static error_t parse_number(struct args *a, const char *what, const char *arg, uint64_t max, uint64_t *out)
-{
-	if (opts_u64(arg, out) || *out > max)
-		return bad(a, "bad %s '%s' (wanted: a number)", what, arg);
-	return 0;
-}
-
 static error_t parse_rest(int key, char *arg, struct args *a)
 {
 	uint64_t n;
@@ -169,15 +162,16 @@ static error_t parse_rest(int key, char *arg, struct args *a)
 	switch (key) {
 	case OPT_LIMIT:
 		a->has_limit = true;
-		if (parse_number(a, "limit", arg, SIZE_MAX, &n))
-			return EINVAL;
+		if (opts_u64(arg, &n))
+			return bad(a, "bad limit '%s' (wanted: a number)", arg);
 		a->render.limit = (size_t)n;
 		return 0;
 	case OPT_WIDTH:
-		if (parse_number(a, "width", arg, 500, &n))
-			return EINVAL;
+		if (opts_u64(arg, &n) || n < DA_RENDER_WIDTH_MIN || n > DA_RENDER_WIDTH_MAX)
+			return bad(a, "bad width '%s' (wanted: %d to %d)", arg, DA_RENDER_WIDTH_MIN,
+				   DA_RENDER_WIDTH_MAX);
 		a->render.width = (unsigned)n;
-		return n < 60 ? bad(a, "bad width '%s' (wanted: 60 to 500)", arg) : 0;
+		return 0;
 	case OPT_NO_HEATMAP:
 		a->render.heatmap = false;
 		return 0;
@@ -262,7 +256,7 @@ static void choose_look(struct args *a)
 	if (!a->output)
 		pager_terminal(&columns, &rows);
 	if (!a->render.width)
-		a->render.width = columns < 60 ? 60 : columns > 500 ? 500 : columns;
+		a->render.width = columns < DA_RENDER_WIDTH_MAX ? columns : DA_RENDER_WIDTH_MAX;
 	if (a->output && (!a->color || !strcmp(a->color, "auto")))
 		a->color = "never"; /* a file is no terminal */
 	opts_color(a->color, stdout, &a->render.color);

@@ -9,16 +9,16 @@
 
 #include <stdint.h>
 
-#define DS_OP(v)    ((uint64_t)(v))
-#define DS_LVL(v)   ((uint64_t)(v) << 5)
-#define DS_SNOOP(v) ((uint64_t)(v) << 19)
-#define DS_LOCK(v)  ((uint64_t)(v) << 24)
-#define DS_TLB(v)   ((uint64_t)(v) << 26)
-#define DS_NUM(v)   ((uint64_t)(v) << 33)
-#define DS_REMOTE   ((uint64_t)1 << 37)
+#define DS_OP(v)     ((uint64_t)(v))
+#define DS_LVL(v)    ((uint64_t)(v) << 5)
+#define DS_SNOOP(v)  ((uint64_t)(v) << 19)
+#define DS_LOCK(v)   ((uint64_t)(v) << 24)
+#define DS_TLB(v)    ((uint64_t)(v) << 26)
+#define DS_NUM(v)    ((uint64_t)(v) << 33)
+#define DS_REMOTE    ((uint64_t)1 << 37)
 #define DS_SNOOPX(v) ((uint64_t)(v) << 38)
-#define DS_BLK(v)   ((uint64_t)(v) << 40)
-#define DS_HOPS(v)  ((uint64_t)(v) << 43)
+#define DS_BLK(v)    ((uint64_t)(v) << 40)
+#define DS_HOPS(v)   ((uint64_t)(v) << 43)
 
 enum { OP_NA = 1, OP_LOAD = 2, OP_STORE = 4 };
 

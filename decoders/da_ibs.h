@@ -32,14 +32,17 @@ struct da_ibs_op {
 	bool l3_miss_only, enabled, val, counts_ops;
 	/* IbsOpData */
 	uint16_t comp_to_ret, tag_to_ret;
-	bool branch_return, branch_taken, branch_mispredicted, branch_retired, rip_invalid, branch_fused;
+	bool branch_return, branch_taken, branch_mispredicted, branch_retired, rip_invalid,
+		branch_fused;
 	bool microcode;
 	/* IbsOpData2: of loads only */
 	uint8_t data_source; /* 5 bits with DA_IBS_CAP_ZEN4, else 3 */
 	bool remote_node, cache_hit_owned;
 	/* IbsOpData3 */
-	bool load, store, l1_tlb_miss, l2_tlb_miss, l1_tlb_hit_2m, l1_tlb_hit_1g, l2_tlb_hit_2m, l2_tlb_hit_1g;
-	bool dc_miss, misaligned, write_combining, uncacheable, locked, miss_no_mab, lin_valid, phys_valid;
+	bool load, store, l1_tlb_miss, l2_tlb_miss, l1_tlb_hit_2m, l1_tlb_hit_1g, l2_tlb_hit_2m,
+		l2_tlb_hit_1g;
+	bool dc_miss, misaligned, write_combining, uncacheable, locked, miss_no_mab, lin_valid,
+		phys_valid;
 	bool l2_miss, sw_prefetch;
 	uint8_t width_code; /* 0 none, else 1 << (code - 1) bytes */
 	uint8_t open_requests;

@@ -30,13 +30,13 @@ enum da_pebs_group {
 
 struct da_pebs_record {
 	bool has_ip, has_mem, has_regs, has_tsc;
-	uint64_t ip;	  /* of the instruction; formats before hsw know only the next one, in regs */
+	uint64_t ip; /* of the instruction; formats before hsw know only the next one, in regs */
 	uint64_t address; /* has_mem; 0: the event gives none */
 	uint64_t source, latency;
 	uint64_t tsc;
-	uint64_t counters; /* that overflowed */
-	uint16_t retire_latency; /* adaptive */
-	uint32_t groups;	 /* adaptive: the first word's low half */
+	uint64_t counters;           /* that overflowed */
+	uint16_t retire_latency;     /* adaptive */
+	uint32_t groups;             /* adaptive: the first word's low half */
 	uint64_t regs[DA_PEBS_REGS]; /* after the instruction */
 };
 
@@ -50,10 +50,10 @@ void da_pebs_read(const uint8_t *p, size_t size, unsigned format, struct da_pebs
 uint64_t da_pebs_data_src(enum da_pebs_source src, uint64_t word);
 
 struct da_pebs_state {
-	bool kept;     /* the last call left the beginning of a record with the caller */
-	bool resync;   /* looking for the next header */
+	bool kept;   /* the last call left the beginning of a record with the caller */
+	bool resync; /* looking for the next header */
 	bool has_like;
-	uint64_t like; /* header of the last good record, without what differs from record to record */
+	uint64_t like; /* the last record's header, without what differs from record to record */
 };
 
 size_t da_pebs_decode(void *state, const struct da_input *in, const struct da_sink *sink,

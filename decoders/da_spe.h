@@ -17,7 +17,7 @@
 /* ---- packets ---- */
 
 enum da_spe_kind {
-	DA_SPE_BAD,	  /* byte 0 begins no packet */
+	DA_SPE_BAD,       /* byte 0 begins no packet */
 	DA_SPE_NEED_MORE, /* the packet goes on after the window */
 	DA_SPE_PAD,
 	DA_SPE_ALIGN, /* padding too; its length depends on its position */
@@ -92,10 +92,10 @@ enum da_spe_op {
 #define DA_SPE_OP_DATA (DA_SPE_OP_LOAD | DA_SPE_OP_STORE)
 
 struct da_spe_record {
-	uint16_t has; /* enum da_spe_has: which fields below were in the record */
-	bool open;    /* packets were seen, the terminator not yet */
-	uint8_t ops;  /* enum da_spe_op of all operation packets */
-	uint8_t op_class, op; /* last operation packet */
+	uint16_t has;          /* enum da_spe_has: which fields below were in the record */
+	bool open;             /* packets were seen, the terminator not yet */
+	uint8_t ops;           /* enum da_spe_op of all operation packets */
+	uint8_t op_class, op;  /* last operation packet */
 	uint8_t context_index; /* 0 EL1, 1 EL2 */
 	uint8_t reserved;      /* packets without a meaning, saturating */
 	uint16_t source, total, issue, xlat;
@@ -111,8 +111,8 @@ enum da_spe_walk { DA_SPE_WALK_RECORD, DA_SPE_WALK_MORE, DA_SPE_WALK_EMPTY, DA_S
  * that is continued. *start: first byte of the record, behind leading padding. *end: RECORD: behind its
  * terminator; MORE: behind its last complete packet; EMPTY: behind the padding; BAD: at the bad byte.
  */
-enum da_spe_walk da_spe_walk(const uint8_t *p, size_t n, uint64_t pos, struct da_spe_record *r, size_t *start,
-			     size_t *end);
+enum da_spe_walk da_spe_walk(const uint8_t *p, size_t n, uint64_t pos, struct da_spe_record *r,
+			     size_t *start, size_t *end);
 
 /* enum da_spe_op bits of an operation packet. */
 uint8_t da_spe_op_bits(uint8_t op_class, uint8_t v);
@@ -130,15 +130,17 @@ static inline uint64_t da_spe_pc(uint64_t payload)
  * firmware. */
 static inline uint8_t da_spe_ctx(uint64_t payload)
 {
-	const unsigned by_el = DA_CTX_USER | DA_CTX_KERNEL << 4 | DA_CTX_KERNEL << 8 | DA_CTX_UNKNOWN << 12;
+	const unsigned by_el =
+		DA_CTX_USER | DA_CTX_KERNEL << 4 | DA_CTX_KERNEL << 8 | DA_CTX_UNKNOWN << 12;
 
 	return (uint8_t)(by_el >> (payload >> 61 & 3) * 4 & 0xf);
 }
 
-/* Data virtual address (packet 2): the top byte is a tag, or the sign was lost. As perf does it. */
+/* Data virtual address (packet 2): the top byte is a tag, or the sign was lost; a kernel address has bits
+ * 55:52 set, so that adding to them carries. As perf does it. */
 static inline uint64_t da_spe_va(uint64_t payload)
 {
-	uint64_t kernel = ((payload + ((uint64_t)1 << 52)) ^ payload) >> 56 & 1; /* bits 55:52 are all set */
+	uint64_t kernel = ((payload + ((uint64_t)1 << 52)) ^ payload) >> 56 & 1;
 
 	return (payload & 0x00ffffffffffffff) | (0 - kernel) << 56;
 }
@@ -150,7 +152,13 @@ static inline uint64_t da_spe_pa(uint64_t payload)
 
 /* ---- data source ---- */
 
-enum da_spe_cpu { DA_SPE_CPU_GENERIC, DA_SPE_CPU_COMMON, DA_SPE_CPU_AMPEREONE, DA_SPE_CPU_HIP, DA_SPE_CPU_NR };
+enum da_spe_cpu {
+	DA_SPE_CPU_GENERIC,
+	DA_SPE_CPU_COMMON,
+	DA_SPE_CPU_AMPEREONE,
+	DA_SPE_CPU_HIP,
+	DA_SPE_CPU_NR
+};
 
 #define DA_SPE_SOURCES 32 /* encodings in use are smaller */
 
@@ -187,13 +195,13 @@ struct da_spe_out {
 	enum da_spe_cpu cpu;
 	size_t nr;
 	uint64_t dropped[DA_DROP_NR + 1];     /* [DA_DROP_NR]: not dropped */
-	struct da_report batch[DA_SPE_BATCH]; /* each begins as base: what no record changes is set already */
+	struct da_report batch[DA_SPE_BATCH]; /* what no record changes is set already */
 };
 
 /* Gives the reports of the batch to the sink. */
 void da_spe_flush(struct da_spe_out *o);
 
-/* has bits that a record of this shape gives, without those of the payloads' values. */
+/* The has bits of a record's report; payload values do not matter. */
 uint32_t da_spe_report_has(const struct da_spe_record *r);
 /* DA_DROP_NR if the record gives a report, else why not. */
 enum da_drop da_spe_drop(const struct da_spe_record *r);
@@ -210,9 +218,9 @@ uint8_t da_spe_rw(uint8_t ops); /* enum da_op bits */
  * below it, all at once, since each look costs the time of some loads. Whatever the tree says is checked by
  * the comparison of all header bytes.
  */
-#define DA_SPE_LAYOUTS	 64
-#define DA_SPE_LAYOUT_MAX 128 /* longest record that is cached */
-#define DA_SPE_MARGIN	 (DA_SPE_LAYOUT_MAX + 16) /* bytes that must be there to try a layout */
+#define DA_SPE_LAYOUTS    64
+#define DA_SPE_LAYOUT_MAX 128                      /* longest record that is cached */
+#define DA_SPE_MARGIN     (DA_SPE_LAYOUT_MAX + 16) /* bytes that must be there to try a layout */
 
 /* A field of a layout: its payload is le64(record + off) & mask; absent: mask 0. */
 struct da_spe_field {
@@ -236,8 +244,8 @@ struct da_spe_layout {
 	uint64_t data_src; /* the part that no payload changes */
 	uint64_t levels;   /* mask for the part that payloads change */
 	struct da_spe_field pc, va, pa, context, timestamp, events, source, total;
-	_Alignas(16) uint8_t mask[DA_SPE_LAYOUT_MAX]; /* 0xff: a header byte, and val is its value */
-	_Alignas(16) uint8_t val[DA_SPE_LAYOUT_MAX];
+	uint8_t mask[DA_SPE_LAYOUT_MAX]; /* 0xff: a header byte, and val is its value */
+	uint8_t val[DA_SPE_LAYOUT_MAX];
 };
 
 /* Tree links: 0 nothing, else node number, or DA_SPE_LEAF | layout number. */
@@ -245,16 +253,16 @@ struct da_spe_layout {
 #define DA_SPE_LOOKS 4
 
 struct da_spe_node {
-	uint32_t mult; /* the top byte of mult times the bytes looked at is the index of the way on */
-	uint8_t at[DA_SPE_LOOKS];
+	uint8_t at[DA_SPE_LOOKS]; /* bytes of the record to look at */
+	uint32_t mult;            /* the top byte of this times those is the index of the way on */
 };
 
 struct da_spe_layouts {
-	uint8_t nr;	  /* layouts */
-	uint8_t depth;	  /* most nodes on a way from the root to a leaf */
-	uint8_t nr_nodes; /* nodes 1 (the root) .. nr_nodes are in use */
-	uint8_t cpu;	  /* enum da_spe_cpu that they were made for */
-	uint16_t missed;  /* records that found no room since the cache is full */
+	uint8_t nr;        /* layouts */
+	uint8_t depth;     /* most nodes on a way from the root to a leaf */
+	uint8_t nr_nodes;  /* nodes 1 (the root) .. nr_nodes are in use */
+	uint8_t cpu;       /* enum da_spe_cpu that they were made for */
+	uint16_t missed;   /* records that found no room since the cache is full */
 	uint16_t patience; /* how many may, before it is emptied */
 	struct da_spe_node node[DA_SPE_LAYOUTS];
 	uint8_t next[DA_SPE_LAYOUTS][256];
@@ -263,7 +271,8 @@ struct da_spe_layouts {
 
 static inline uint32_t da_spe_looks(const struct da_spe_node *n, const uint8_t *p)
 {
-	return p[n->at[0]] | (uint32_t)p[n->at[1]] << 8 | (uint32_t)p[n->at[2]] << 16 | (uint32_t)p[n->at[3]] << 24;
+	return p[n->at[0]] | (uint32_t)p[n->at[1]] << 8 | (uint32_t)p[n->at[2]] << 16 |
+	       (uint32_t)p[n->at[3]] << 24;
 }
 
 static inline uint8_t da_spe_way(const struct da_spe_node *n, uint32_t looks)
@@ -274,10 +283,11 @@ static inline uint8_t da_spe_way(const struct da_spe_node *n, uint32_t looks)
 /* To be called before da_spe_fast() with another base. */
 void da_spe_prepare(struct da_spe_layouts *c, const struct da_report *base);
 /* Decodes records from the front of p[0..n) as long as their layouts are known; returns the bytes taken. */
-size_t da_spe_fast(const struct da_spe_layouts *c, const uint8_t *p, size_t n, struct da_spe_out *o);
+size_t da_spe_fast(const struct da_spe_layouts *c, const uint8_t *p, size_t n,
+		   struct da_spe_out *o);
 /* Remembers the layout of the record p[0..len), which the walk has found to be r. */
-void da_spe_learn(struct da_spe_layouts *c, const uint8_t *p, size_t len, const struct da_spe_record *r,
-		  const struct da_spe_out *o);
+void da_spe_learn(struct da_spe_layouts *c, const uint8_t *p, size_t len,
+		  const struct da_spe_record *r, const struct da_spe_out *o);
 /* Empties the cache; its layouts are to be those of such a CPU from now on. */
 void da_spe_forget(struct da_spe_layouts *c, enum da_spe_cpu cpu);
 
@@ -285,9 +295,9 @@ void da_spe_forget(struct da_spe_layouts *c, enum da_spe_cpu cpu);
 
 struct da_spe_state {
 	struct da_spe_record rec; /* open record of which bytes were consumed already */
-	bool kept;	/* the last call left an open record with the caller */
-	bool resync;	/* skipping to the next terminator */
-	bool walk_only; /* tests and benches: no layouts */
+	bool kept;                /* the last call left an open record with the caller */
+	bool resync;              /* skipping to the next terminator */
+	bool walk_only;           /* tests and benches: no layouts */
 	struct da_spe_layouts layouts;
 };
 

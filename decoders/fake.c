@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The deterministic generator behind `-e fake` (da_fake.h lists its terms). A sample is a function of
- * the terms, the CPU and its number in that CPU's stream: what is random comes from a hash of these, so
- * streams do not depend on each other or on the order of the calls. Makes fields, not records, and plays
- * no failure that needs an event: the session does both.
+ * The deterministic generator behind `-e fake` (da_fake.h lists its terms). A sample is a
+ * function of the terms, the CPU and its number in that CPU's stream: what is random comes from
+ * a hash of these, so streams do not depend on each other or on the order of the calls. Makes
+ * fields, not records, and plays no failure that needs an event: the session does both.
  */
 #include "da_fake.h"
 
@@ -322,8 +322,9 @@ static uint64_t below(struct dice *d, uint64_t n)
 
 static uint64_t zipf_page(struct dice *d, uint64_t pages)
 {
-	/* Ranks 2^k .. 2^(k+1)-1 have together about the same weight for every k: choose k, then a rank, and
-	 * again where the last octave reaches beyond the range. A fixed number of tries bounds the loop. */
+	/* Ranks 2^k .. 2^(k+1)-1 have together about the same weight for every k: choose k, then
+	 * a rank, and again where the last octave reaches beyond the range. A fixed number of
+	 * tries bounds the loop. */
 	unsigned octaves = 64 - (unsigned)__builtin_clzll(pages);
 
 	for (unsigned tries = 0; tries < 64; tries++) {
@@ -381,8 +382,8 @@ static bool delivers(const struct da_fake *f, uint32_t cpu, uint64_t n)
 	}
 }
 
-/* The first sample comes one interval after enabling, and each CPU a bit later than the one before it:
- * no two samples of up to 1000 CPUs have the same time at rates below 1 M. */
+/* The first sample comes one interval after enabling, and each CPU a bit later than the one
+ * before it: no two samples of up to 1000 CPUs have the same time at rates below 1 M. */
 static uint64_t time_of(const struct da_fake *f, uint32_t cpu, uint64_t n)
 {
 	uint64_t whole, t;

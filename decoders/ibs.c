@@ -20,7 +20,7 @@
 #include "da_cursor.h"
 #include "da_datasrc.h"
 
-#define OP_REGS	   7 /* that every op sample has */
+#define OP_REGS    7 /* that every op sample has */
 #define FETCH_REGS 3
 #define WIDTH_MAX  7 /* 64 bytes; larger codes are not defined */
 
@@ -197,7 +197,8 @@ static uint64_t level(const struct da_ibs_op *op, bool broken)
 }
 
 /* Was the line modified in another cache? Early Zen 3 and 4 models do not know. */
-static bool hitm(const struct da_ibs_op *op, uint64_t lvl, bool broken, uint32_t family, uint32_t model)
+static bool hitm(const struct da_ibs_op *op, uint64_t lvl, bool broken, uint32_t family,
+		 uint32_t model)
 {
 	unsigned sources = op->caps & DA_IBS_CAP_ZEN4 ? 1u << 1 | 1u << 2 | 1u << 5 : 1u << 2;
 
@@ -294,7 +295,8 @@ size_t da_ibs_op_decode(void *state, const struct da_input *in, const struct da_
 	(void)state;
 	if (!in->len)
 		return 0;
-	why = da_ibs_read_op(in->bytes, in->len, in->ibs_caps, &op) ? op_drop(&op) : DA_DROP_TRUNCATED;
+	why = da_ibs_read_op(in->bytes, in->len, in->ibs_caps, &op) ? op_drop(&op)
+								    : DA_DROP_TRUNCATED;
 	if (why != DA_DROP_NR) {
 		drop(sink, stats, why);
 		return in->len;

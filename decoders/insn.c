@@ -36,7 +36,8 @@ void da_insn_decoder_free(struct da_insn_decoder *d)
 	free(d);
 }
 
-void da_insn_decode(struct da_insn_decoder *d, enum da_arch arch, const uint8_t *bytes, size_t n, struct da_insn *out)
+void da_insn_decode(struct da_insn_decoder *d, enum da_arch arch, const uint8_t *bytes, size_t n,
+		    struct da_insn *out)
 {
 	switch (arch) {
 	case DA_ARCH_X86_64:
@@ -87,10 +88,11 @@ static bool canonical(uint64_t addr)
 }
 
 /* One register that the address needs; -1 or the drop reason. */
-static int reg(const struct da_insn *in, uint64_t ip, const struct da_regs *regs, uint8_t bit, uint64_t *val)
+static int reg(const struct da_insn *in, uint64_t ip, const struct da_regs *regs, uint8_t bit,
+	       uint64_t *val)
 {
 	*val = ip;
-	if (bit == XR_IP)
+	if (bit == DA_REG_IP)
 		return -1;
 	if (!regs || regs->phase == DA_REGS_UNRELATED)
 		return DA_DROP_NO_REGS;
@@ -186,7 +188,8 @@ int da_insn_resolve(const struct da_insn *in, uint64_t ip, const struct da_regs 
 	return *nr ? -1 : first;
 }
 
-uint8_t da_insn_op_at(const struct da_insn *in, uint64_t ip, const struct da_regs *regs, uint64_t addr)
+uint8_t da_insn_op_at(const struct da_insn *in, uint64_t ip, const struct da_regs *regs,
+		      uint64_t addr)
 {
 	uint8_t op = DA_OP_READ | DA_OP_WRITE;
 	bool any = false;

@@ -38,8 +38,8 @@ static uint64_t writes(const struct x86_enc *e)
 }
 
 /* Adds an access through one register, or none (DA_REG_NONE): no segment base, width of the stack. */
-static struct da_insn_access *add(struct da_insn *out, const struct x86_enc *e, uint8_t base, int64_t disp,
-				  uint32_t size, uint8_t op)
+static struct da_insn_access *add(struct da_insn *out, const struct x86_enc *e, uint8_t base,
+				  int64_t disp, uint32_t size, uint8_t op)
 {
 	struct da_insn_access *a = &out->acc[out->nr++];
 
@@ -75,7 +75,7 @@ static struct da_insn_access *add_modrm(struct da_insn *out, const struct x86_en
 
 	a->disp = e->disp;
 	if (e->base == X86_IP) {
-		a->base = XR_IP;
+		a->base = DA_REG_IP;
 		a->disp += e->len;
 	} else if (e->base != X86_NO_REG) {
 		a->base = perf_reg(e->base);
@@ -84,7 +84,8 @@ static struct da_insn_access *add_modrm(struct da_insn *out, const struct x86_en
 		a->index = perf_reg(e->index);
 		a->scale = e->scale;
 	}
-	a->size_is_max = e->mask || (e->row->size >= S_X1 && e->row->size <= S_XW) || e->row->size == S_MVM;
+	a->size_is_max =
+		e->mask || (e->row->size >= S_X1 && e->row->size <= S_XW) || e->row->size == S_MVM;
 	return a;
 }
 
@@ -241,7 +242,8 @@ static void special(struct da_insn *out, const struct x86_enc *e)
 	}
 }
 
-void da_x86_decode(struct x86_second *s, bool mode64, const uint8_t *bytes, size_t n, struct da_insn *out)
+void da_x86_decode(struct x86_second *s, bool mode64, const uint8_t *bytes, size_t n,
+		   struct da_insn *out)
 {
 	struct x86_enc e;
 

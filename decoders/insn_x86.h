@@ -18,12 +18,16 @@
 #include "da_report.h"
 
 /* perf_regs bits (uapi asm/perf_regs.h). */
+/* clang-format off */
 enum x86_perf_reg {
 	XR_AX, XR_BX, XR_CX, XR_DX, XR_SI, XR_DI, XR_BP, XR_SP, XR_IP, XR_FLAGS,
 	XR_R8 = 16, XR_R11 = 19, XR_R15 = 23
 };
+/* clang-format on */
 
 /* ---- the tables ---- */
+
+/* clang-format off */
 
 enum x86_map { MAP_1B, MAP_0F, MAP_0F38, MAP_0F3A, MAP_5 = 5, MAP_6, MAP_NR };
 
@@ -88,6 +92,8 @@ enum x86_encs { E_LEGACY = 0, E_VEX = 1, E_EVEX = 2, E_BOTH = 3 };
 /* x86_row.w: allowed W, bits 0 and 1 for VEX, 2 and 3 for EVEX. */
 enum x86_w { W_0 = 5, W_1 = 10, W_ANY = 15, W_IG0 = 3 | 4 /* EVEX must be 0 */, W_IG1 = 3 | 8 };
 
+/* clang-format on */
+
 struct x86_row {
 	uint8_t lo, hi; /* opcodes */
 	uint8_t pfx, form;
@@ -99,7 +105,7 @@ struct x86_row {
 };
 
 struct x86_table {
-	const struct x86_row *rows; /* by lo; an opcode may have several rows */
+	const struct x86_row *rows; /* in any order; the first that fits counts */
 	size_t nr;
 };
 extern const struct x86_table da_x86_legacy[MAP_NR]; /* insn_x86_legacy.c */
@@ -117,15 +123,15 @@ struct x86_enc {
 	uint8_t map, opcode;
 	uint8_t pfx; /* one enum x86_pfx bit */
 	bool p66, rep, rex, w;
-	uint8_t seg;	   /* enum da_seg */
+	uint8_t seg;       /* enum da_seg */
 	uint8_t addr_bits; /* 64, 32, 16 */
-	uint8_t opsize;	   /* 2, 4, 8 */
-	uint8_t vl;	   /* vector length, bytes */
+	uint8_t opsize;    /* 2, 4, 8 */
+	uint8_t vl;        /* vector length, bytes */
 	bool mask, bcast;
 	uint8_t mod, reg, rm; /* with their extension bits */
 	uint8_t vvvv;
-	uint8_t opreg;	     /* register in the opcode's low bits */
-	bool mem;	     /* ModRM names memory: the next four */
+	uint8_t opreg;       /* register in the opcode's low bits */
+	bool mem;            /* ModRM names memory: the next four */
 	uint8_t base, index; /* encoding numbers, X86_NO_REG, X86_IP */
 	uint8_t scale;
 	int64_t disp; /* disp8*N applied; for X86_IP relative to the next instruction; K_OFFS: the address */
@@ -142,9 +148,11 @@ struct x86_second;
 struct x86_second *da_x86_second_new(void);
 void da_x86_second_free(struct x86_second *s); /* NULL allowed */
 /* False if Capstone decodes the bytes and disagrees about length or memory operand. */
-bool da_x86_second_agrees(struct x86_second *s, const uint8_t *bytes, size_t n, const struct x86_enc *e);
+bool da_x86_second_agrees(struct x86_second *s, const uint8_t *bytes, size_t n,
+			  const struct x86_enc *e);
 
 /* The template (insn_x86.c). */
-void da_x86_decode(struct x86_second *s, bool mode64, const uint8_t *bytes, size_t n, struct da_insn *out);
+void da_x86_decode(struct x86_second *s, bool mode64, const uint8_t *bytes, size_t n,
+		   struct da_insn *out);
 
 #endif

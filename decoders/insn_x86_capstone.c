@@ -57,12 +57,13 @@ static x86_reg reg_name(uint8_t nr, uint8_t addr_bits)
 		X86_REG_R12, X86_REG_R13, X86_REG_R14, X86_REG_R15,
 	};
 	static const uint16_t r32[16] = {
-		X86_REG_EAX,  X86_REG_ECX,  X86_REG_EDX,  X86_REG_EBX,	X86_REG_ESP,  X86_REG_EBP,
-		X86_REG_ESI,  X86_REG_EDI,  X86_REG_R8D,  X86_REG_R9D,	X86_REG_R10D, X86_REG_R11D,
+		X86_REG_EAX,  X86_REG_ECX,  X86_REG_EDX,  X86_REG_EBX,  X86_REG_ESP,  X86_REG_EBP,
+		X86_REG_ESI,  X86_REG_EDI,  X86_REG_R8D,  X86_REG_R9D,  X86_REG_R10D, X86_REG_R11D,
 		X86_REG_R12D, X86_REG_R13D, X86_REG_R14D, X86_REG_R15D,
 	};
 	static const uint16_t r16[8] = {
-		X86_REG_AX, X86_REG_CX, X86_REG_DX, X86_REG_BX, X86_REG_SP, X86_REG_BP, X86_REG_SI, X86_REG_DI,
+		X86_REG_AX, X86_REG_CX, X86_REG_DX, X86_REG_BX,
+		X86_REG_SP, X86_REG_BP, X86_REG_SI, X86_REG_DI,
 	};
 
 	if (nr == X86_NO_REG)
@@ -96,7 +97,8 @@ static bool same_operand(const cs_x86_op *op, const struct x86_enc *e)
 	       (e->index == X86_NO_REG || op->mem.scale == e->scale);
 }
 
-bool da_x86_second_agrees(struct x86_second *s, const uint8_t *bytes, size_t n, const struct x86_enc *e)
+bool da_x86_second_agrees(struct x86_second *s, const uint8_t *bytes, size_t n,
+			  const struct x86_enc *e)
 {
 	cs_insn *insn = s->insn[e->mode64];
 	const cs_x86 *x;

@@ -454,7 +454,10 @@ static const struct x86_row map_0f3a[] = {
 };
 /* clang-format on */
 
-#define TABLE(t) {t, sizeof(t) / sizeof((t)[0])}
+#define TABLE(t)                                                                                   \
+	{                                                                                          \
+		t, sizeof(t) / sizeof((t)[0])                                                      \
+	}
 
 const struct x86_table da_x86_legacy[MAP_NR] = {
 	[MAP_1B] = TABLE(one_byte),

@@ -46,12 +46,13 @@ static int64_t sext(uint64_t v, unsigned bits)
 /* Bits of the REX, VEX or EVEX prefix that extend register numbers. */
 struct ext {
 	uint8_t r, x, b; /* 0 or 8 */
-	uint8_t r2;	 /* 0 or 16: EVEX only */
+	uint8_t r2;      /* 0 or 16: EVEX only */
 };
 
 /* ---- prefixes and opcode ---- */
 
-static void legacy_prefixes(struct in *in, struct x86_enc *e, struct ext *ext, bool *p67, uint8_t *op)
+static void legacy_prefixes(struct in *in, struct x86_enc *e, struct ext *ext, bool *p67,
+			    uint8_t *op)
 {
 	uint8_t rex = 0, repeat = 0, b;
 
@@ -270,7 +271,7 @@ static unsigned bcast_element(const struct x86_enc *e)
 uint32_t da_x86_size(const struct x86_enc *e)
 {
 	static const uint16_t fixed[] = {
-		[S_0] = 0,   [S_1] = 1,	  [S_2] = 2,   [S_4] = 4,   [S_6] = 6,	[S_8] = 8,
+		[S_0] = 0,   [S_1] = 1,   [S_2] = 2,   [S_4] = 4,   [S_6] = 6,   [S_8] = 8,
 		[S_10] = 10, [S_16] = 16, [S_32] = 32, [S_48] = 48, [S_64] = 64, [S_512] = 512,
 	};
 
@@ -340,7 +341,8 @@ static void mem16(struct in *in, struct x86_enc *e)
 {
 	/* encoding numbers: bx 3, bp 5, si 6, di 7 */
 	static const uint8_t bases[8] = {3, 3, 5, 5, 6, 7, 5, 3};
-	static const uint8_t indexes[8] = {6, 7, 6, 7, X86_NO_REG, X86_NO_REG, X86_NO_REG, X86_NO_REG};
+	static const uint8_t indexes[8] = {6,          7,          6,          7,
+					   X86_NO_REG, X86_NO_REG, X86_NO_REG, X86_NO_REG};
 
 	e->base = bases[e->rm & 7];
 	e->index = indexes[e->rm & 7];

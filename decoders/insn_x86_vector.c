@@ -333,9 +333,12 @@ static const struct x86_row map_6[] = {
 };
 /* clang-format on */
 
-#define TABLE(t) {t, sizeof(t) / sizeof((t)[0])}
+#define TABLE(t)                                                                                   \
+	{                                                                                          \
+		t, sizeof(t) / sizeof((t)[0])                                                      \
+	}
 
 const struct x86_table da_x86_vector[MAP_NR] = {
 	[MAP_0F] = TABLE(map_0f), [MAP_0F38] = TABLE(map_0f38), [MAP_0F3A] = TABLE(map_0f3a),
-	[MAP_5] = TABLE(map_5),	  [MAP_6] = TABLE(map_6),
+	[MAP_5] = TABLE(map_5),   [MAP_6] = TABLE(map_6),
 };

@@ -22,11 +22,11 @@
 #define WORD sizeof(uint64_t)
 
 /* The first word of an adaptive record: groups and number of LBR entries, retire latency, size. */
-#define HEADER_LBR(w)	  (((unsigned)((w) >> 24) & 0xff) + 1)
-#define HEADER_RESERVED	  0x00ffffc0u
-#define HEADER_RETIRE(w)  ((uint16_t)((w) >> 32))
-#define HEADER_SIZE(w)	  ((size_t)((w) >> 48))
-#define HEADER_LIKE(w)	  ((w) & 0xffff0000ffffffff)
+#define HEADER_LBR(w)    (((unsigned)((w) >> 24) & 0xff) + 1)
+#define HEADER_RESERVED  0x00ffffc0u
+#define HEADER_RETIRE(w) ((uint16_t)((w) >> 32))
+#define HEADER_SIZE(w)   ((size_t)((w) >> 48))
+#define HEADER_LIKE(w)   ((w)&0xffff0000ffffffff)
 
 static struct da_cur cursor(const uint8_t *p, size_t n)
 {
@@ -73,7 +73,8 @@ static bool possible_header(uint64_t w)
 /* What may be trusted where no header was expected: no unknown groups. */
 static bool known_header(uint64_t w)
 {
-	return possible_header(w) && !(w & HEADER_RESERVED) && (w & DA_PEBS_GROUP_LBR || HEADER_LBR(w) == 1);
+	return possible_header(w) && !(w & HEADER_RESERVED) &&
+	       (w & DA_PEBS_GROUP_LBR || HEADER_LBR(w) == 1);
 }
 
 long da_pebs_size(const uint8_t *p, size_t n, unsigned format)
@@ -92,8 +93,10 @@ long da_pebs_size(const uint8_t *p, size_t n, unsigned format)
 /* ---- fields ---- */
 
 /* Positions in regs of the general registers in a record, FLAGS first. */
-static const uint8_t fixed_order[DA_PEBS_REGS] = {9, 8, 0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17};
-static const uint8_t adaptive_order[DA_PEBS_REGS] = {9, 8, 0, 2, 3, 1, 7, 6, 4, 5, 10, 11, 12, 13, 14, 15, 16, 17};
+static const uint8_t fixed_order[DA_PEBS_REGS] = {9, 8,  0,  1,  2,  3,  4,  5,  6,
+						  7, 10, 11, 12, 13, 14, 15, 16, 17};
+static const uint8_t adaptive_order[DA_PEBS_REGS] = {9, 8,  0,  2,  3,  1,  7,  6,  4,
+						     5, 10, 11, 12, 13, 14, 15, 16, 17};
 
 static void read_regs(struct da_cur *c, const uint8_t order[DA_PEBS_REGS], struct da_pebs_record *r)
 {
@@ -182,7 +185,8 @@ static uint32_t latency_of(uint64_t w)
 	return w >> 32 ? (uint32_t)(w >> 32 & 0xffff) : (uint32_t)w;
 }
 
-static void fill_report(const struct da_pebs_record *rec, enum da_pebs_source src, struct da_report *r)
+static void fill_report(const struct da_pebs_record *rec, enum da_pebs_source src,
+			struct da_report *r)
 {
 	r->how = DA_HOW_HARDWARE;
 	r->vaddr = rec->address;
@@ -220,8 +224,8 @@ static void give_regs(const struct da_pebs_record *rec, const struct da_sink *si
 		sink->regs(sink->ctx, rec->has_ip ? rec->ip : 0, &regs);
 }
 
-static void give_record(const uint8_t *p, size_t size, const struct da_input *in, const struct da_sink *sink,
-			struct da_decode_stats *stats)
+static void give_record(const uint8_t *p, size_t size, const struct da_input *in,
+			const struct da_sink *sink, struct da_decode_stats *stats)
 {
 	struct da_report r = {0};
 	struct da_pebs_record rec;
@@ -244,7 +248,8 @@ static void give_record(const uint8_t *p, size_t size, const struct da_input *in
 /* ---- streaming ---- */
 
 /* Skips to a header that can be trusted; false: none in the window. */
-static bool resync(struct da_pebs_state *st, const struct da_input *in, size_t *at, struct da_decode_stats *stats)
+static bool resync(struct da_pebs_state *st, const struct da_input *in, size_t *at,
+		   struct da_decode_stats *stats)
 {
 	for (; in->len - *at >= WORD; *at += WORD) {
 		uint64_t w = word_at(in->bytes + *at);

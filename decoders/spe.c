@@ -18,13 +18,13 @@
  */
 #include "da_spe.h"
 
-/* An open record of this size is not left with the caller any longer: its packets are consumed and kept in
- * the state. No hardware writes one so long (2 KiB is the largest that it may announce). */
+/* What is kept of an open record longer than this is its contents, in the state, not its bytes with the
+ * caller. No hardware writes one so long: 2 KiB is the largest that it may announce. */
 #define KEEP_MAX 2048
 
-#define VA_FIELDS                                                                                            \
-	(DA_HAS_IP | DA_HAS_VADDR | DA_HAS_PADDR | DA_HAS_LATENCY | DA_HAS_DATA_SRC | DA_HAS_TAG | DA_HAS_OP | \
-	 DA_HAS_EVENTS)
+#define RECORD_FIELDS                                                                              \
+	(DA_HAS_IP | DA_HAS_VADDR | DA_HAS_PADDR | DA_HAS_LATENCY | DA_HAS_DATA_SRC | DA_HAS_TAG | \
+	 DA_HAS_OP | DA_HAS_EVENTS)
 
 /* ---- operations ---- */
 
@@ -36,14 +36,15 @@ static uint8_t memory_op(uint8_t v)
 		return v & 4 ? rw | DA_SPE_OP_ATOMIC : rw;
 	if ((v & 0xfe) == 0x14)
 		return DA_SPE_OP_TAGS;
-	return rw; /* general, SIMD, system register, copy, set, SVE, GCS, and what is unknown today */
+	return rw; /* general, SIMD, system register, copy, set, SVE, GCS, and later ones */
 }
 
 uint8_t da_spe_op_bits(uint8_t op_class, uint8_t v)
 {
 	switch (op_class) {
 	case 0:
-		return (v & 0x89) == 0x08 || (v & 0x89) == 0x88 ? DA_SPE_OP_VECTOR : DA_SPE_OP_OTHER;
+		return (v & 0x89) == 0x08 || (v & 0x89) == 0x88 ? DA_SPE_OP_VECTOR
+								: DA_SPE_OP_OTHER;
 	case 1:
 		return memory_op(v);
 	case 2:
@@ -59,7 +60,8 @@ uint8_t da_spe_rw(uint8_t ops)
 		return 0;
 	if (ops & DA_SPE_OP_ATOMIC)
 		return DA_OP_READ | DA_OP_WRITE;
-	return (uint8_t)((ops & DA_SPE_OP_LOAD ? DA_OP_READ : 0) | (ops & DA_SPE_OP_STORE ? DA_OP_WRITE : 0));
+	return (uint8_t)((ops & DA_SPE_OP_LOAD ? DA_OP_READ : 0) |
+			 (ops & DA_SPE_OP_STORE ? DA_OP_WRITE : 0));
 }
 
 enum da_drop da_spe_drop(const struct da_spe_record *r)
@@ -86,8 +88,8 @@ static void reserved_packet(struct da_spe_record *r)
 static void take_address(struct da_spe_record *r, const struct da_spe_packet *k)
 {
 	uint64_t *const to[] = {&r->pc, &r->target, &r->va, &r->pa, &r->previous};
-	static const uint16_t has[] = {DA_SPE_HAS_PC, DA_SPE_HAS_TARGET, DA_SPE_HAS_VA, DA_SPE_HAS_PA,
-				       DA_SPE_HAS_PREVIOUS};
+	static const uint16_t has[] = {DA_SPE_HAS_PC, DA_SPE_HAS_TARGET, DA_SPE_HAS_VA,
+				       DA_SPE_HAS_PA, DA_SPE_HAS_PREVIOUS};
 
 	if (k->index >= sizeof(has) / sizeof(has[0])) {
 		reserved_packet(r);
@@ -151,8 +153,8 @@ static void take_packet(struct da_spe_record *r, const struct da_spe_packet *k)
 	}
 }
 
-enum da_spe_walk da_spe_walk(const uint8_t *p, size_t n, uint64_t pos, struct da_spe_record *r, size_t *start,
-			     size_t *end)
+enum da_spe_walk da_spe_walk(const uint8_t *p, size_t n, uint64_t pos, struct da_spe_record *r,
+			     size_t *start, size_t *end)
 {
 	size_t at = 0;
 
@@ -161,7 +163,8 @@ enum da_spe_walk da_spe_walk(const uint8_t *p, size_t n, uint64_t pos, struct da
 		struct da_spe_packet k;
 
 		if (p[at] == 0) { /* PAD, often in long runs */
-			if (++at < n && p[at] == 0 && n - at >= sizeof(uint64_t) && !da_spe_le64(p + at))
+			if (++at < n && p[at] == 0 && n - at >= sizeof(uint64_t) &&
+			    !da_spe_le64(p + at))
 				at += sizeof(uint64_t);
 			if (!r->open)
 				*start = at;
@@ -201,9 +204,9 @@ uint32_t da_spe_report_has(const struct da_spe_record *r)
 		uint16_t in;
 		uint32_t out;
 	} map[] = {
-		{DA_SPE_HAS_PC, DA_HAS_IP},	     {DA_SPE_HAS_VA, DA_HAS_VADDR | DA_HAS_TAG},
-		{DA_SPE_HAS_PA, DA_HAS_PADDR},	     {DA_SPE_HAS_TOTAL, DA_HAS_LATENCY},
-		{DA_SPE_HAS_CONTEXT, DA_HAS_TID},    {DA_SPE_HAS_EVENTS, DA_HAS_EVENTS},
+		{DA_SPE_HAS_PC, DA_HAS_IP},           {DA_SPE_HAS_VA, DA_HAS_VADDR | DA_HAS_TAG},
+		{DA_SPE_HAS_PA, DA_HAS_PADDR},        {DA_SPE_HAS_TOTAL, DA_HAS_LATENCY},
+		{DA_SPE_HAS_CONTEXT, DA_HAS_TID},     {DA_SPE_HAS_EVENTS, DA_HAS_EVENTS},
 		{DA_SPE_HAS_TIMESTAMP, DA_HAS_TICKS},
 	};
 	uint32_t has = r->ops & DA_SPE_OP_DATA ? DA_HAS_OP | DA_HAS_DATA_SRC : 0;
@@ -214,7 +217,8 @@ uint32_t da_spe_report_has(const struct da_spe_record *r)
 	return has;
 }
 
-static void fill_report(const struct da_spe_out *o, const struct da_spe_record *r, struct da_report *out)
+static void fill_report(const struct da_spe_out *o, const struct da_spe_record *r,
+			struct da_report *out)
 {
 	uint32_t has = da_spe_report_has(r);
 
@@ -247,8 +251,9 @@ static void fill_report(const struct da_spe_out *o, const struct da_spe_record *
 	if (has & DA_HAS_DATA_SRC) {
 		bool sourced = (r->has & DA_SPE_HAS_SOURCE) && da_spe_uses_source(o->cpu, r->ops);
 
-		out->data_src = da_spe_op_source(o->cpu, r->ops) |
-				da_spe_level(o->cpu, sourced ? r->source : DA_SPE_SOURCES, r->events);
+		out->data_src =
+			da_spe_op_source(o->cpu, r->ops) |
+			da_spe_level(o->cpu, sourced ? r->source : DA_SPE_SOURCES, r->events);
 	}
 }
 
@@ -328,8 +333,8 @@ static bool cut_padding(const struct da_input *in, size_t at)
 }
 
 /* Walks one record at *at. False: the window holds no whole one. */
-static bool walk_one(struct da_spe_state *st, const struct da_input *in, size_t *at, struct da_spe_out *o,
-		     bool learn)
+static bool walk_one(struct da_spe_state *st, const struct da_input *in, size_t *at,
+		     struct da_spe_out *o, bool learn)
 {
 	const uint8_t *p = in->bytes + *at;
 	bool begun = st->rec.open;
@@ -365,7 +370,8 @@ static bool walk_one(struct da_spe_state *st, const struct da_input *in, size_t 
 	}
 }
 
-static void end_of_stream(struct da_spe_state *st, const struct da_input *in, size_t *at, struct da_spe_out *o)
+static void end_of_stream(struct da_spe_state *st, const struct da_input *in, size_t *at,
+			  struct da_spe_out *o)
 {
 	if (st->resync)
 		o->stats->resync_bytes += in->len - *at;
@@ -377,10 +383,12 @@ static void end_of_stream(struct da_spe_state *st, const struct da_input *in, si
 	*at = in->len;
 }
 
-static void set_base(struct da_report *base, const struct da_report *known)
+/* What is known of every report before its record is read. */
+static void known_before(struct da_report *base, const struct da_report *known)
 {
+	memset(base, 0, sizeof(*base));
 	if (known) { /* only what an AUX stream's caller can know */
-		base->has = known->has & ~(uint32_t)(VA_FIELDS | DA_HAS_TICKS);
+		base->has = known->has & ~(uint32_t)(RECORD_FIELDS | DA_HAS_TICKS);
 		base->event = known->event;
 		base->time_ns = known->time_ns;
 		base->period = known->period;
@@ -406,9 +414,8 @@ size_t da_spe_decode(void *state, const struct da_input *in, const struct da_sin
 	o.stats = stats;
 	o.cpu = da_spe_cpu(in->midr);
 	o.nr = 0;
-	memset(&o.base, 0, sizeof(o.base));
 	memset(o.dropped, 0, sizeof(o.dropped));
-	set_base(&o.base, in->base);
+	known_before(&o.base, in->base);
 	for (size_t i = 0; i < DA_SPE_BATCH; i++)
 		o.batch[i] = o.base;
 	if (in->gap) {
@@ -433,7 +440,8 @@ size_t da_spe_decode(void *state, const struct da_input *in, const struct da_sin
 		}
 		if (try_layouts) {
 			at += da_spe_fast(&st->layouts, in->bytes + at, in->len - at, &o);
-			try_layouts = in->len - at >= DA_SPE_MARGIN; /* else it is the end, not a miss */
+			/* an unknown layout, to be learned, or just the end of the window? */
+			try_layouts = in->len - at >= DA_SPE_MARGIN;
 		}
 		if (at < in->len && !walk_one(st, in, &at, &o, try_layouts))
 			break;

@@ -14,6 +14,8 @@
 #define PATIENCE_MIN 256
 #define PATIENCE_MAX 16384
 
+#define AHEAD 1024 /* bytes that are asked for before they are needed */
+
 static uint64_t field(const uint8_t *p, const struct da_spe_field *f)
 {
 	return da_spe_le64(p + f->off) & f->mask;
@@ -29,20 +31,16 @@ static inline pair load_pair(const uint8_t *p)
 	return v;
 }
 
-static inline pair load_aligned(const uint8_t *p)
-{
-	return load_pair(__builtin_assume_aligned(p, sizeof(pair)));
-}
-
 /* Bits in which 16 bytes of a record differ from the layout's headers. */
 static inline pair differ(const struct da_spe_layout *l, const uint8_t *p, unsigned at)
 {
-	return (load_pair(p + at) ^ load_aligned(l->val + at)) & load_aligned(l->mask + at);
+	return (load_pair(p + at) ^ load_pair(l->val + at)) & load_pair(l->mask + at);
 }
 
 static inline pair differ64(const struct da_spe_layout *l, const uint8_t *p, unsigned at)
 {
-	return differ(l, p, at) | differ(l, p, at + 16) | differ(l, p, at + 32) | differ(l, p, at + 48);
+	return differ(l, p, at) | differ(l, p, at + 16) | differ(l, p, at + 32) |
+	       differ(l, p, at + 48);
 }
 
 /* The first 64 bytes, which most records do not exceed, are compared without a branch on the length. */
@@ -75,8 +73,9 @@ static inline unsigned lookup(const struct da_spe_layouts *c, const uint8_t *p)
 	return v;
 }
 
-/* As fill_report() in spe.c does it for a walked record, without a branch. */
-static inline void fill(const struct da_spe_layout *l, const uint8_t *p, enum da_spe_cpu cpu, struct da_report *r)
+/* What fill_report() in spe.c does with a walked record, without a branch. */
+static inline void fill(const struct da_spe_layout *l, const uint8_t *p, enum da_spe_cpu cpu,
+			struct da_report *r)
 {
 	uint64_t pc = field(p, &l->pc);
 	uint64_t va = field(p, &l->va);
@@ -112,7 +111,7 @@ size_t da_spe_fast(const struct da_spe_layouts *c, const uint8_t *p, size_t n, s
 	const enum da_spe_cpu cpu = o->cpu;
 	const uint8_t *at = p, *stop = p + n - DA_SPE_MARGIN;
 	struct da_report *out = o->batch + o->nr, *full = o->batch + DA_SPE_BATCH;
-	uint32_t hits[DA_SPE_LAYOUTS] = {0};
+	uint64_t hits[DA_SPE_LAYOUTS] = {0};
 	size_t len = 0;
 
 	while (at <= stop) {
@@ -124,7 +123,7 @@ size_t da_spe_fast(const struct da_spe_layouts *c, const uint8_t *p, size_t n, s
 			at += pads ? (unsigned)__builtin_ctzll(pads) / 8 : sizeof(pads);
 			continue;
 		}
-		__builtin_prefetch(at + 1024);
+		__builtin_prefetch((const void *)((uintptr_t)at + AHEAD));
 		found = lookup(c, at);
 		l = &c->layout[found & ~DA_SPE_LEAF];
 		if (!found || !fits(l, at))
@@ -146,7 +145,7 @@ size_t da_spe_fast(const struct da_spe_layouts *c, const uint8_t *p, size_t n, s
 	flush(o, out);
 	for (unsigned i = 0; i < c->nr; i++) {
 		o->stats->records += hits[i];
-		o->stats->reserved_packets += (uint64_t)hits[i] * c->layout[i].reserved;
+		o->stats->reserved_packets += hits[i] * c->layout[i].reserved;
 		o->dropped[c->layout[i].drop] += hits[i];
 	}
 	return (size_t)(at - p);
@@ -158,7 +157,10 @@ static struct da_spe_field *field_of(struct da_spe_layout *l, const struct da_sp
 {
 	switch (k->kind) {
 	case DA_SPE_ADDRESS:
-		return k->index == 0 ? &l->pc : k->index == 2 ? &l->va : k->index == 3 ? &l->pa : NULL;
+		return k->index == 0   ? &l->pc
+		       : k->index == 2 ? &l->va
+		       : k->index == 3 ? &l->pa
+				       : NULL;
 	case DA_SPE_COUNTER:
 		return k->index == 0 ? &l->total : NULL;
 	case DA_SPE_CONTEXT:
@@ -242,7 +244,8 @@ static void set_base(struct da_spe_layout *l, const struct da_report *base)
 {
 	bool tid = l->has & DA_HAS_TID, ticks = l->has & DA_HAS_TICKS;
 
-	l->base_has = l->has | (base->has & ~((tid ? DA_HAS_TASK : 0u) | (ticks ? DA_HAS_TIME : 0u)));
+	l->base_has =
+		l->has | (base->has & ~((tid ? DA_HAS_TASK : 0u) | (ticks ? DA_HAS_TIME : 0u)));
 	l->base_pid = tid ? 0 : base->pid;
 	l->base_tid = tid ? 0 : base->tid;
 	l->base_time = ticks ? 0 : base->time_ns;
@@ -277,7 +280,8 @@ static bool tells_apart(const struct da_spe_layouts *c, const struct set *s, uns
 }
 
 /* Into how many ways the node divides the set. */
-static unsigned ways(const struct da_spe_layouts *c, const struct set *s, const struct da_spe_node *n)
+static unsigned ways(const struct da_spe_layouts *c, const struct set *s,
+		     const struct da_spe_node *n)
 {
 	bool seen[256] = {false};
 	unsigned nr = 0;
@@ -300,7 +304,8 @@ static struct da_spe_node choose_looks(const struct da_spe_layouts *c, const str
 	struct da_spe_node best = {.mult = 1};
 	unsigned most = 1, looks = 0;
 
-	for (unsigned at = 0; at < DA_SPE_LAYOUT_MAX && looks < DA_SPE_LOOKS && most < s->nr; at++) {
+	for (unsigned at = 0; at < DA_SPE_LAYOUT_MAX && looks < DA_SPE_LOOKS && most < s->nr;
+	     at++) {
 		struct da_spe_node n = best;
 
 		if (!tells_apart(c, s, at))
@@ -391,8 +396,8 @@ void da_spe_forget(struct da_spe_layouts *c, enum da_spe_cpu cpu)
 	c->cpu = (uint8_t)cpu;
 }
 
-void da_spe_learn(struct da_spe_layouts *c, const uint8_t *p, size_t len, const struct da_spe_record *r,
-		  const struct da_spe_out *o)
+void da_spe_learn(struct da_spe_layouts *c, const uint8_t *p, size_t len,
+		  const struct da_spe_record *r, const struct da_spe_out *o)
 {
 	struct da_spe_layout *l;
 

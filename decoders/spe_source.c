@@ -11,7 +11,7 @@
 
 /* MIDR fields that name a CPU model: implementer and part number. */
 #define MODEL(implementer, part) ((uint32_t)(implementer) << 16 | (part))
-#define MODEL_OF(midr)		 MODEL((midr) >> 24 & 0xff, (midr) >> 4 & 0xfff)
+#define MODEL_OF(midr)           MODEL((midr) >> 24 & 0xff, (midr) >> 4 & 0xfff)
 
 enum { ARM = 0x41, HISILICON = 0x48, AMPERE = 0xc0 };
 
@@ -44,16 +44,16 @@ enum da_spe_cpu da_spe_cpu(uint64_t midr)
 	return DA_SPE_CPU_GENERIC;
 }
 
-#define HIT(level, num)	 (DS_LVL((level) | LVL_HIT) | DS_NUM(num))
-#define SNOOPED(s, x)	 (DS_SNOOP(s) | DS_SNOOPX(x))
+#define HIT(level, num) (DS_LVL((level) | LVL_HIT) | DS_NUM(num))
+#define SNOOPED(s, x)   (DS_SNOOP(s) | DS_SNOOPX(x))
 
-#define IN_L1	   (HIT(LVL_L1, NUM_L1) | DS_SNOOP(SNOOP_NONE))
-#define IN_L2	   (HIT(LVL_L2, NUM_L2) | DS_SNOOP(SNOOP_NONE))
-#define PEER_CORE  (HIT(LVL_L2, NUM_L2) | DS_SNOOPX(SNOOPX_PEER))
-#define CLUSTER	   (HIT(LVL_L3, NUM_L3) | DS_SNOOPX(SNOOPX_PEER)) /* this one's or another's */
-#define SYS_CACHE  (HIT(LVL_L3, NUM_L3) | DS_SNOOP(SNOOP_HIT))
-#define REMOTE	   (DS_LVL(LVL_NA) | DS_NUM(NUM_NA) | DS_REMOTE | DS_SNOOPX(SNOOPX_PEER))
-#define DRAM	   (HIT(LVL_LOC_RAM, NUM_RAM) | DS_SNOOP(SNOOP_NONE))
+#define IN_L1     (HIT(LVL_L1, NUM_L1) | DS_SNOOP(SNOOP_NONE))
+#define IN_L2     (HIT(LVL_L2, NUM_L2) | DS_SNOOP(SNOOP_NONE))
+#define PEER_CORE (HIT(LVL_L2, NUM_L2) | DS_SNOOPX(SNOOPX_PEER))
+#define CLUSTER   (HIT(LVL_L3, NUM_L3) | DS_SNOOPX(SNOOPX_PEER)) /* this one's or another's */
+#define SYS_CACHE (HIT(LVL_L3, NUM_L3) | DS_SNOOP(SNOOP_HIT))
+#define REMOTE    (DS_LVL(LVL_NA) | DS_NUM(NUM_NA) | DS_REMOTE | DS_SNOOPX(SNOOPX_PEER))
+#define DRAM      (HIT(LVL_LOC_RAM, NUM_RAM) | DS_SNOOP(SNOOP_NONE))
 
 /* clang-format off */
 const uint64_t da_spe_by_source[DA_SPE_CPU_NR][DA_SPE_SOURCES + 1] = {
@@ -90,7 +90,7 @@ const uint64_t da_spe_by_source[DA_SPE_CPU_NR][DA_SPE_SOURCES + 1] = {
 #define BY_EVENT_4(i) BY_EVENT(i), BY_EVENT((i) + 1), BY_EVENT((i) + 2), BY_EVENT((i) + 3)
 
 const uint64_t da_spe_by_event[32] = {
-	BY_EVENT_4(0),	BY_EVENT_4(4),	BY_EVENT_4(8),	BY_EVENT_4(12),
+	BY_EVENT_4(0),  BY_EVENT_4(4),  BY_EVENT_4(8),  BY_EVENT_4(12),
 	BY_EVENT_4(16), BY_EVENT_4(20), BY_EVENT_4(24), BY_EVENT_4(28),
 };
 

@@ -5,8 +5,8 @@
  * decode() takes whole records from the front of the input and returns the bytes consumed; the caller
  * presents the rest again with more appended. It cannot fail: bad bytes are counted and skipped. The
  * result does not depend on where a window ends or on where the buffer lies in memory: positions come
- * from input.offset. State is zeroed memory of state_size bytes owned by the caller, one per (event,
- * CPU) stream; reports passed to the sink live for the call.
+ * from input.offset. State is zeroed memory of state_size bytes (aligned as malloc does, not needed if 0)
+ * owned by the caller, one per (event, CPU) stream; reports passed to the sink live for the call.
  */
 #ifndef DA_DECODER_H
 #define DA_DECODER_H

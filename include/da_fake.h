@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The generator behind `-e fake`: deterministic synthetic accesses that need neither PMU nor kernel, and
- * the failures that diagnose must tell apart. No I/O, no clock, no randomness but its seed: the n-th
- * sample of a CPU depends on terms, pid, CPU and n alone.
+ * The generator behind `-e fake`: deterministic synthetic accesses that need neither PMU nor
+ * kernel, and the failures that diagnose must tell apart. No I/O, no clock, no randomness but
+ * its seed: the n-th sample of a CPU depends on terms, pid, CPU and n alone.
  *
- * Terms of fake/.../, comma-separated; sizes and counts take K, M, G (1024s for size, 1000s otherwise):
+ * Terms of fake/.../, comma-separated; sizes and counts take K, M, G (1024s for size, 1000s
+ * otherwise):
  *
  *   rate=10000       samples a second on each CPU, 1..1G; their times are evenly spaced
  *   pattern=hotcold  hotcold: 90 % of the accesses in the first tenth of the range, the rest in all of it
@@ -55,8 +56,8 @@ struct da_fake;
 /* CPUs that a generator tells apart; higher ones deliver nothing. */
 #define DA_FAKE_MAX_CPUS 4096
 
-/* Parses terms ("" for all defaults) for a target process. 0, -DA_EUSAGE (message names the term) or
- * -DA_ENOMEM; err may be NULL. The caller frees *out. */
+/* Parses terms ("" for all defaults) for a target process. 0, -DA_EUSAGE (message names the
+ * term) or -DA_ENOMEM; err may be NULL. The caller frees *out. */
 int da_fake_new(struct da_fake **out, const char *terms, uint32_t pid, struct da_error *err);
 void da_fake_free(struct da_fake *f); /* NULL allowed */
 
@@ -67,8 +68,9 @@ void da_fake_range(const struct da_fake *f, uint64_t *start, uint64_t *end);
 
 /* Time of a CPU's next sample, ns since enabling; UINT64_MAX: none will follow. */
 uint64_t da_fake_time(const struct da_fake *f, uint32_t cpu);
-/* The next sample of a CPU: IP, TID, TIME (ns since enabling), ADDR, CPU, PERIOD (1), DATA_SRC (load or
- * store) and, with phys=1, PHYS_ADDR. False: none will follow. One thread at a time for each CPU. */
+/* The next sample of a CPU: IP, TID, TIME (ns since enabling), ADDR, CPU, PERIOD (1), DATA_SRC
+ * (load or store) and, with phys=1, PHYS_ADDR. False: none will follow. One thread at a time for
+ * each CPU. */
 bool da_fake_next(struct da_fake *f, uint32_t cpu, struct da_samp *out);
 
 #endif

@@ -23,6 +23,7 @@ enum da_arch { DA_ARCH_UNKNOWN, DA_ARCH_X86_64, DA_ARCH_X86_32, DA_ARCH_ARM64, D
 #define DA_INSN_MAX_ACCESS 4
 
 #define DA_REG_NONE 0xff /* da_insn_access.base/index: no register */
+#define DA_REG_IP 0xfe	 /* da_insn_access.base: the address of the instruction itself */
 
 enum da_seg { DA_SEG_FLAT, DA_SEG_FS, DA_SEG_GS };
 
@@ -31,7 +32,7 @@ enum da_seg { DA_SEG_FLAT, DA_SEG_FS, DA_SEG_GS };
 struct da_insn_access {
 	int64_t disp;	   /* added, sign-extended; for IP-relative forms includes the insn length */
 	uint32_t size;	   /* bytes */
-	uint8_t base;	   /* perf register bit or DA_REG_NONE */
+	uint8_t base;	   /* perf register bit, DA_REG_IP or DA_REG_NONE */
 	uint8_t index;	   /* perf register bit or DA_REG_NONE */
 	uint8_t scale;	   /* 1, 2, 4, 8 */
 	uint8_t op;	   /* enum da_op bits */

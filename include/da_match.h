@@ -31,7 +31,7 @@ struct da_match_opts {
 	size_t nr_pids;
 	size_t nr_events;
 	bool accumulate;	/* keep per-region numbers and heat cells (report); false: counters only (live) */
-	size_t max_cells;	/* bound of heat cells over all spaces; 0: 128 Ki, 8 MiB */
+	size_t max_cells;	/* bound of heat cells over all spaces, 32 bytes each; 0: 192 Ki */
 };
 
 /* Numbers of one event in one region. Events in different units are never added. */

@@ -50,7 +50,7 @@ struct da_own_code {
 
 /* DA_OWN_PADDR payload: an array of these, 32 bytes each: {u32 pid, u32 0, u64 time_ns, u64 vaddr page,
  * u64 paddr page}. The translation of that page of pid as /proc/PID/pagemap said at that time; a later one
- * replaces it. */
+ * replaces it, and paddr 0 says that the page was no longer there. */
 struct da_own_paddr {
 	uint32_t pid;
 	uint64_t time_ns, vpage, ppage; /* addresses, page aligned */

@@ -28,8 +28,11 @@ enum da_sort {
 };
 const char *da_sort_name(enum da_sort s);
 
+#define DA_RENDER_WIDTH_MIN 72 /* of the text: less has no room for the numbers */
+#define DA_RENDER_WIDTH_MAX 500
+
 struct da_render_opts {
-	unsigned width;	 /* text: columns of the terminal; less than 60 counts as 60 */
+	unsigned width;	 /* text: columns of the terminal, at least the minimum */
 	bool utf8;	 /* text: shades and lines may be more than ASCII */
 	bool color;	 /* text */
 	bool heatmap;	 /* text */

@@ -30,7 +30,9 @@ struct da_map {
 	uint64_t ino, ino_gen;
 	uint32_t prot;	     /* PROT_ bits; exec assumed when the record did not say */
 	uint8_t kind;	     /* enum da_map_kind */
-	const char *name;    /* file name as recorded, "[heap]", "//anon" ...; lives until da_tasks_free */
+	/* File name as recorded, "[heap]", "//anon" ...; lives until da_tasks_free. What looks like the first
+	 * brk of a process is "[heap]" too: recent kernels record it as "//anon". */
+	const char *name;
 	uint64_t mm;	     /* address space id: unique per process life and exec, never reused */
 	uint64_t id;	     /* this mapping's id: unique, never reused; changes when replaced or resized */
 	uint64_t from_ns;    /* mapped since */
@@ -60,7 +62,9 @@ int da_tasks_exit(struct da_tasks *t, const struct da_rec_task *f, uint64_t time
 /* Feeds any record: the four above are recognised, others ignored. */
 int da_tasks_record(struct da_tasks *t, const struct da_rec *rec);
 
-/* The mapping of pid that contains addr at time; false if none is known. */
+/* The mapping of pid that contains addr at time (UINT64_MAX: now); false if none is known. A stack grows
+ * without a record: an address in no mapping and up to 8 MiB below a "[stack]" is found in it, with start
+ * lowered to the address's page and the same id. */
 bool da_tasks_find(struct da_tasks *t, uint32_t pid, uint64_t time_ns, uint64_t addr, struct da_map *out);
 /* The address space of pid at time; 0 if the process is not known at that time. */
 uint64_t da_tasks_mm(struct da_tasks *t, uint32_t pid, uint64_t time_ns);

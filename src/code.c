@@ -24,12 +24,12 @@
 #include "code_priv.h"
 #include "da_error.h"
 
-#define FRONT_BITS 10
+#define FRONT_BITS 12
 #define MIN_SLOTS  512u
 #define MAX_SLOTS  32768u /* 6 MiB a lane */
-#define WAYS	   4u
-#define OBJECTS	   256u
-#define MEMORY	   (1ULL << 63) /* object numbers of mappings that are not files */
+#define WAYS       4u
+#define OBJECTS    256u
+#define MEMORY     (1ULL << 63) /* object numbers of mappings that are not files */
 #define MAX_PIECE  (CODE_MAX_FUNCTION + 64 + DA_INSN_MAX_BYTES)
 
 struct da_code_store {
@@ -52,8 +52,8 @@ struct slot {
 	uint64_t object, off;
 	uint64_t serial; /* unique for each filling; 0: empty */
 	uint64_t used;
-	uint64_t from, to;	   /* valid for times [from, to) */
-	uint64_t pieces;	   /* FROM_PIECE: generation of the pieces */
+	uint64_t from, to; /* valid for times [from, to) */
+	uint64_t pieces;   /* FROM_PIECE: generation of the pieces */
 	struct da_insn insn;
 	uint8_t bytes[DA_INSN_MAX_BYTES]; /* FROM_MEMORY: to compare */
 	uint8_t n, abi, source;
@@ -210,7 +210,8 @@ static struct slot *find_slot(struct da_code *c, uint64_t object, uint64_t off, 
 	struct slot *set = set_of(c, object, off);
 
 	for (unsigned i = 0; i < WAYS; i++)
-		if (set[i].serial && set[i].object == object && set[i].off == off && set[i].abi == abi)
+		if (set[i].serial && set[i].object == object && set[i].off == off &&
+		    set[i].abi == abi)
 			return &set[i];
 	return NULL;
 }
@@ -262,10 +263,10 @@ struct query {
 	uint8_t abi;
 	uint64_t time_ns, ip;
 	struct da_map map;
-	bool is_file;	      /* the mapping has a file whose content is the code */
+	bool is_file;         /* the mapping has a file whose content is the code */
 	struct code_key key;  /* of its saved pieces */
 	uint64_t object, off; /* off: file offset, or the address */
-	uint64_t left;	      /* bytes from there to the mapping's end */
+	uint64_t left;        /* bytes from there to the mapping's end */
 };
 
 /* Memory files change without a change of their times, and what they hold is written by the process. */
@@ -280,7 +281,8 @@ static bool is_file(const struct da_map *m)
 static uint64_t object_of(struct da_code *c, const struct query *q)
 {
 	struct object *o = &c->object[mix(q->map.id, 0) % OBJECTS];
-	uint64_t away = q->time_ns > o->looked_ns ? q->time_ns - o->looked_ns : o->looked_ns - q->time_ns;
+	uint64_t away =
+		q->time_ns > o->looked_ns ? q->time_ns - o->looked_ns : o->looked_ns - q->time_ns;
 
 	if (!q->is_file)
 		return MEMORY | q->map.id;
@@ -321,7 +323,8 @@ static size_t at_most(uint64_t n, size_t max)
 static bool current(const struct da_code *c, const struct query *q, uint64_t *until)
 {
 	struct da_map now;
-	bool same = da_tasks_find(c->s->tasks, q->pid, UINT64_MAX, q->ip, &now) && now.id == q->map.id;
+	bool same =
+		da_tasks_find(c->s->tasks, q->pid, UINT64_MAX, q->ip, &now) && now.id == q->map.id;
 
 	if (until)
 		*until = same ? UINT64_MAX : q->time_ns;
@@ -330,7 +333,8 @@ static bool current(const struct da_code *c, const struct query *q, uint64_t *un
 
 /* From the live process. It may have ended, or called exec a moment ago without our knowing yet: then
  * this fails, or (at the same address, of all there are) reads what is there now. */
-static size_t read_memory(const struct da_code *c, const struct query *q, uint64_t addr, void *buf, size_t n)
+static size_t read_memory(const struct da_code *c, const struct query *q, uint64_t addr, void *buf,
+			  size_t n)
 {
 	struct iovec local = {buf, n}, remote = {(void *)(uintptr_t)addr, n};
 	ssize_t got;
@@ -341,8 +345,8 @@ static size_t read_memory(const struct da_code *c, const struct query *q, uint64
 	return got > 0 ? (size_t)got : code_vdso_read(&q->map, addr, buf, n);
 }
 
-static struct code_found find_piece(const struct da_code *c, const struct query *q, const struct code_key *key,
-				    uint64_t addr)
+static struct code_found find_piece(const struct da_code *c, const struct query *q,
+				    const struct code_key *key, uint64_t addr)
 {
 	uint64_t since = key->pid ? q->map.from_ns : 0;
 	struct code_found found;
@@ -370,7 +374,8 @@ static bool from_pieces(const struct da_code *c, const struct query *q, struct c
 		f = find_piece(c, q, &memory, q->ip);
 	if (!f.n)
 		return false;
-	*code = (struct code){.n = at_most(q->left, f.n), .source = FROM_PIECE, .from = f.from, .to = f.to};
+	*code = (struct code){
+		.n = at_most(q->left, f.n), .source = FROM_PIECE, .from = f.from, .to = f.to};
 	memcpy(code->bytes, f.bytes, code->n);
 	return true;
 }
@@ -425,8 +430,8 @@ static bool fetch(struct da_code *c, const struct query *q, struct code *code)
 /* ---- saving ---- */
 
 /* The range worth saving around the instruction, in the file's offsets or the process's addresses. */
-static void range(struct da_code *c, const struct query *q, const struct code *code, size_t need, uint64_t *start,
-		  uint64_t *end)
+static void range(struct da_code *c, const struct query *q, const struct code *code, size_t need,
+		  uint64_t *start, uint64_t *end)
 {
 	uint64_t at = code->source == FROM_FILE ? q->off : q->ip, first, last;
 
@@ -434,7 +439,8 @@ static void range(struct da_code *c, const struct query *q, const struct code *c
 		bool found;
 
 		pthread_mutex_lock(&c->s->files_lock);
-		found = code_files_function(c->s->files, &q->map, q->pid, q->time_ns, at, start, end);
+		found = code_files_function(c->s->files, &q->map, q->pid, q->time_ns, at, start,
+					    end);
 		pthread_mutex_unlock(&c->s->files_lock);
 		if (found && *end - at >= need)
 			return;
@@ -572,8 +578,8 @@ static struct slot *fill(struct da_code *c, const struct query *q, uint64_t piec
 }
 
 /* From when to when the front cache may answer alone. */
-static void remember(struct da_code *c, struct front *f, const struct query *q, const struct slot *s,
-		     uint64_t generation)
+static void remember(struct da_code *c, struct front *f, const struct query *q,
+		     const struct slot *s, uint64_t generation)
 {
 	*f = (struct front){
 		.ip = q->ip,
@@ -595,7 +601,8 @@ static void remember(struct da_code *c, struct front *f, const struct query *q, 
 	}
 }
 
-const struct da_insn *da_code_insn(struct da_code *c, uint32_t pid, uint64_t time_ns, uint64_t ip, uint8_t abi)
+const struct da_insn *da_code_insn(struct da_code *c, uint32_t pid, uint64_t time_ns, uint64_t ip,
+				   uint8_t abi)
 {
 	struct front *f = &c->front[mix(ip, pid) >> (32 - FRONT_BITS) & ((1u << FRONT_BITS) - 1)];
 	struct query q = {.pid = pid, .time_ns = time_ns, .ip = ip, .abi = abi == 1 ? 1 : 2};
@@ -607,8 +614,9 @@ const struct da_insn *da_code_insn(struct da_code *c, uint32_t pid, uint64_t tim
 	 * change during it makes the entry useless, not wrong. */
 	pieces = atomic_load_explicit(&c->s->generation, memory_order_acquire);
 	generation = da_tasks_generation(c->s->tasks) + pieces;
-	if (f->ip == ip && f->pid == pid && f->abi == q.abi && f->generation == generation && time_ns >= f->from &&
-	    time_ns <= f->to && f->slot < c->nr_slots && c->slot[f->slot].serial == f->serial && f->serial) {
+	if (f->ip == ip && f->pid == pid && f->abi == q.abi && f->generation == generation &&
+	    time_ns >= f->from && time_ns <= f->to && f->slot < c->nr_slots &&
+	    c->slot[f->slot].serial == f->serial && f->serial) {
 		c->stats.hits++;
 		return &c->slot[f->slot].insn;
 	}

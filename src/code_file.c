@@ -43,14 +43,14 @@ struct function {
 
 struct file {
 	struct code_key key;
-	int fd;		       /* -1: closed */
-	bool usable, symbols;  /* checked and found; functions were looked for */
-	uint32_t version;      /* raised when the file changed */
-	struct stat st;	       /* valid if version > 0 */
-	bool looked;	       /* looked_ns is valid */
-	uint64_t looked_ns;    /* samples' clock */
-	uint64_t used;	       /* least recently used is closed first */
-	struct function *fn;   /* by start */
+	int fd;               /* -1: closed */
+	bool usable, symbols; /* checked and found; functions were looked for */
+	uint32_t version;     /* raised when the file changed */
+	struct stat st;       /* valid if version > 0 */
+	bool looked;          /* looked_ns is valid */
+	uint64_t looked_ns;   /* samples' clock */
+	uint64_t used;        /* least recently used is closed first */
+	struct function *fn;  /* by start */
 	size_t nr_fn;
 	uint32_t next; /* in its bucket */
 };
@@ -206,7 +206,8 @@ static bool same_generation(int fd, uint64_t want)
 }
 
 /* A descriptor for reading if the path names the file of the mapping and it may be used, else -1. */
-static int open_if_same(const struct code_files *f, const char *path, const struct da_map *map, struct stat *st)
+static int open_if_same(const struct code_files *f, const char *path, const struct da_map *map,
+			struct stat *st)
 {
 	char self[40];
 	bool same_dev;
@@ -234,7 +235,8 @@ static int open_if_same(const struct code_files *f, const char *path, const stru
 	return fd;
 }
 
-static int open_anywhere(const struct code_files *f, const struct da_map *map, uint32_t pid, struct stat *st)
+static int open_anywhere(const struct code_files *f, const struct da_map *map, uint32_t pid,
+			 struct stat *st)
 {
 	char path[4200];
 	int fd = -1;
@@ -242,7 +244,8 @@ static int open_anywhere(const struct code_files *f, const struct da_map *map, u
 	if (map->name[0] != '/')
 		return -1;
 	/* As the process sees it, in its own mount namespace; then as we do. */
-	if (f->live && snprintf(path, sizeof(path), "/proc/%u/root%s", pid, map->name) < (int)sizeof(path))
+	if (f->live &&
+	    snprintf(path, sizeof(path), "/proc/%u/root%s", pid, map->name) < (int)sizeof(path))
 		fd = open_if_same(f, path, map, st);
 	if (fd < 0)
 		fd = open_if_same(f, map->name, map, st);
@@ -294,8 +297,8 @@ static void open_file(struct code_files *f, struct file *e, const struct da_map 
 }
 
 /* Opens or looks again if it is time to. Then e->usable says whether it can be read. */
-static void look(struct code_files *f, struct file *e, const struct da_map *map, uint32_t pid, uint64_t time_ns,
-		 bool to_read)
+static void look(struct code_files *f, struct file *e, const struct da_map *map, uint32_t pid,
+		 uint64_t time_ns, bool to_read)
 {
 	uint64_t away = time_ns > e->looked_ns ? time_ns - e->looked_ns : e->looked_ns - time_ns;
 	bool due = !e->looked || (f->live && away > CODE_RECHECK_NS);
@@ -315,7 +318,8 @@ static void look(struct code_files *f, struct file *e, const struct da_map *map,
 	}
 }
 
-uint64_t code_files_object(struct code_files *f, const struct da_map *map, uint32_t pid, uint64_t time_ns)
+uint64_t code_files_object(struct code_files *f, const struct da_map *map, uint32_t pid,
+			   uint64_t time_ns)
 {
 	struct file *e = lookup(f, map);
 
@@ -325,7 +329,8 @@ uint64_t code_files_object(struct code_files *f, const struct da_map *map, uint3
 	return (uint64_t)(e - f->file + 1) << 32 | e->version;
 }
 
-static struct file *ready(struct code_files *f, const struct da_map *map, uint32_t pid, uint64_t time_ns)
+static struct file *ready(struct code_files *f, const struct da_map *map, uint32_t pid,
+			  uint64_t time_ns)
 {
 	struct file *e = lookup(f, map);
 
@@ -356,8 +361,8 @@ static size_t read_at(int fd, void *buf, size_t n, uint64_t off)
 	return done;
 }
 
-size_t code_files_read(struct code_files *f, const struct da_map *map, uint32_t pid, uint64_t time_ns, uint64_t off,
-		       void *buf, size_t n)
+size_t code_files_read(struct code_files *f, const struct da_map *map, uint32_t pid,
+		       uint64_t time_ns, uint64_t off, void *buf, size_t n)
 {
 	struct file *e = ready(f, map, pid, time_ns);
 
@@ -380,8 +385,8 @@ static bool to_offset(const GElf_Phdr *load, size_t nr, uint64_t addr, uint64_t 
 }
 
 /* Adds the section's small functions; false: out of memory. */
-static bool take_section(struct file *e, Elf_Scn *scn, const GElf_Shdr *sh, const GElf_Phdr *load, size_t nr_load,
-			 size_t *room)
+static bool take_section(struct file *e, Elf_Scn *scn, const GElf_Shdr *sh, const GElf_Phdr *load,
+			 size_t nr_load, size_t *room)
 {
 	uint64_t nr = sh->sh_entsize ? sh->sh_size / sh->sh_entsize : 0;
 	Elf_Data *data;
@@ -392,7 +397,8 @@ static bool take_section(struct file *e, Elf_Scn *scn, const GElf_Shdr *sh, cons
 		return true;
 	data = elf_getdata(scn, NULL);
 	for (uint64_t i = 0; data && i < nr && gelf_getsym(data, (int)i, &sym); i++) {
-		if (GELF_ST_TYPE(sym.st_info) != STT_FUNC || !sym.st_size || sym.st_size > CODE_MAX_FUNCTION ||
+		if (GELF_ST_TYPE(sym.st_info) != STT_FUNC || !sym.st_size ||
+		    sym.st_size > CODE_MAX_FUNCTION ||
 		    !to_offset(load, nr_load, sym.st_value, sym.st_size, &off))
 			continue;
 		if (e->nr_fn == *room) {
@@ -448,7 +454,8 @@ static void load_functions(struct file *e)
 		return;
 	nr_load = elf_kind(elf) == ELF_K_ELF ? load_segments(elf, load) : 0;
 	while (nr_load && (scn = elf_nextscn(elf, scn)))
-		if (gelf_getshdr(scn, &sh) && (sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM) &&
+		if (gelf_getshdr(scn, &sh) &&
+		    (sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM) &&
 		    !take_section(e, scn, &sh, load, nr_load, &room))
 			break;
 	elf_end(elf);
@@ -456,8 +463,8 @@ static void load_functions(struct file *e)
 		qsort(e->fn, e->nr_fn, sizeof(*e->fn), by_start);
 }
 
-bool code_files_function(struct code_files *f, const struct da_map *map, uint32_t pid, uint64_t time_ns,
-			 uint64_t off, uint64_t *start, uint64_t *end)
+bool code_files_function(struct code_files *f, const struct da_map *map, uint32_t pid,
+			 uint64_t time_ns, uint64_t off, uint64_t *start, uint64_t *end)
 {
 	struct file *e = ready(f, map, pid, time_ns);
 	size_t lo = 0, hi, mid;

@@ -15,8 +15,8 @@
 #define PAGE_SHIFT   12
 #define MAX_BYTES    (32u << 20) /* code and bookkeeping */
 #define MAX_PER_PAGE 256u
-#define CHUNK	     (64u << 10)
-#define NONE	     UINT32_MAX
+#define CHUNK        (64u << 10)
+#define NONE         UINT32_MAX
 
 struct piece {
 	struct code_key key;
@@ -66,8 +66,8 @@ static uint32_t bucket(const struct code_pieces *p, const struct code_key *k, ui
 
 static bool same_key(const struct code_key *a, const struct code_key *b)
 {
-	return a->ino == b->ino && a->maj == b->maj && a->min == b->min && a->ino_gen == b->ino_gen &&
-	       a->pid == b->pid;
+	return a->ino == b->ino && a->maj == b->maj && a->min == b->min &&
+	       a->ino_gen == b->ino_gen && a->pid == b->pid;
 }
 
 static bool new_heads(struct code_pieces *p, unsigned bits)
@@ -125,7 +125,8 @@ static bool known(const struct code_pieces *p, const struct piece *new, uint32_t
 	for (uint64_t page = new->addr >> PAGE_SHIFT; page <= last; page++) {
 		uint32_t n = 0;
 
-		for (uint32_t i = p->head[bucket(p, &new->key, page)]; i != NONE; i = p->node[i].next) {
+		for (uint32_t i = p->head[bucket(p, &new->key, page)]; i != NONE;
+		     i = p->node[i].next) {
 			const struct piece *e = &p->piece[p->node[i].piece];
 
 			if (!same_key(&e->key, &new->key))
@@ -238,14 +239,15 @@ int code_pieces_add(struct code_pieces *p, const struct da_own_code *c)
 	return 1;
 }
 
-struct code_found code_pieces_find(const struct code_pieces *p, const struct code_key *key, uint64_t addr,
-				   uint64_t since, uint64_t time_ns)
+struct code_found code_pieces_find(const struct code_pieces *p, const struct code_key *key,
+				   uint64_t addr, uint64_t since, uint64_t time_ns)
 {
 	struct code_found found = {.to = UINT64_MAX};
 	const struct piece *best = NULL;
 	uint64_t left, best_left = 0;
 
-	for (uint32_t i = p->head[bucket(p, key, addr >> PAGE_SHIFT)]; i != NONE; i = p->node[i].next) {
+	for (uint32_t i = p->head[bucket(p, key, addr >> PAGE_SHIFT)]; i != NONE;
+	     i = p->node[i].next) {
 		const struct piece *e = &p->piece[p->node[i].piece];
 
 		if (!covers(e, addr) || e->time_ns < since || !same_key(&e->key, key))
@@ -256,7 +258,8 @@ struct code_found code_pieces_find(const struct code_pieces *p, const struct cod
 			continue;
 		}
 		left = e->len - (addr - e->addr);
-		if (!best || e->time_ns > best->time_ns || (e->time_ns == best->time_ns && left > best_left)) {
+		if (!best || e->time_ns > best->time_ns ||
+		    (e->time_ns == best->time_ns && left > best_left)) {
 			best = e;
 			best_left = left;
 		}

@@ -34,13 +34,13 @@ int code_pieces_add(struct code_pieces *p, const struct da_own_code *piece);
 
 struct code_found {
 	uint8_t bytes[DA_INSN_MAX_BYTES];
-	size_t n;	   /* bytes known from addr on; 0: none */
+	size_t n;          /* bytes known from addr on; 0: none */
 	uint64_t from, to; /* times [from, to) for which this is the answer */
 };
 
 /* The newest bytes at addr among the pieces valid from a time in [since, time]. */
-struct code_found code_pieces_find(const struct code_pieces *p, const struct code_key *key, uint64_t addr,
-				   uint64_t since, uint64_t time_ns);
+struct code_found code_pieces_find(const struct code_pieces *p, const struct code_key *key,
+				   uint64_t addr, uint64_t since, uint64_t time_ns);
 
 /* ---- mapped files (no locking inside) ---- */
 
@@ -57,24 +57,25 @@ void code_files_live(struct code_files *f);
 /* A number for the file of a mapping as it is now: another file, or the same one after it was written to,
  * has another number. Looks at the file again when time_ns is more than CODE_RECHECK_NS away from the last
  * look (live only). 0: too many files. */
-uint64_t code_files_object(struct code_files *f, const struct da_map *map, uint32_t pid, uint64_t time_ns);
+uint64_t code_files_object(struct code_files *f, const struct da_map *map, uint32_t pid,
+			   uint64_t time_ns);
 
 /* Up to n bytes at a file offset; 0: the file cannot be had, or is not that of the mapping. */
-size_t code_files_read(struct code_files *f, const struct da_map *map, uint32_t pid, uint64_t time_ns, uint64_t off,
-		       void *buf, size_t n);
+size_t code_files_read(struct code_files *f, const struct da_map *map, uint32_t pid,
+		       uint64_t time_ns, uint64_t off, void *buf, size_t n);
 
 /* Bounds, as file offsets, of the function of at most CODE_MAX_FUNCTION bytes that contains off; false:
  * not known. */
-bool code_files_function(struct code_files *f, const struct da_map *map, uint32_t pid, uint64_t time_ns,
-			 uint64_t off, uint64_t *start, uint64_t *end);
+bool code_files_function(struct code_files *f, const struct da_map *map, uint32_t pid,
+			 uint64_t time_ns, uint64_t off, uint64_t *start, uint64_t *end);
 
 /* ---- the vdso ---- */
 
 /* Up to n bytes at addr of a vdso mapping of this kernel, from our own; 0: not the same image. */
 size_t code_vdso_read(const struct da_map *map, uint64_t addr, void *buf, size_t n);
 
-#define CODE_RECHECK_NS	  10000000ULL /* of the samples' clock */
+#define CODE_RECHECK_NS   10000000ULL /* of the samples' clock */
 #define CODE_MAX_FUNCTION 4096
-#define CODE_WINDOW	  256 /* bytes saved around an instruction whose function is not known */
+#define CODE_WINDOW       256 /* bytes saved around an instruction whose function is not known */
 
 #endif

@@ -17,7 +17,8 @@ size_t code_vdso_read(const struct da_map *map, uint64_t addr, void *buf, size_t
 	Elf64_Ehdr eh;
 	Elf64_Phdr ph;
 
-	if (!image || map->kind != DA_MAP_VDSO || strcmp(map->name, "[vdso]") != 0 || map->start < 1ULL << 32)
+	if (!image || map->kind != DA_MAP_VDSO || strcmp(map->name, "[vdso]") != 0 ||
+	    map->start < 1ULL << 32)
 		return 0;
 	memcpy(&eh, image, sizeof(eh));
 	for (unsigned i = 0; i < eh.e_phnum; i++) {

@@ -31,7 +31,7 @@ struct cell {
 
 struct da_heat {
 	struct cell *slot;
-	size_t nr_slots; /* power of two, at least twice the cells */
+	size_t nr_slots; /* power of two, at most three quarters full */
 	size_t cells, max_cells;
 	uint64_t t0, t1; /* over all events; valid when cells > 0 */
 	uint64_t seed;	 /* of the hash: no file can be made whose cells all collide */
@@ -238,7 +238,7 @@ static int make_room(struct da_heat *h)
 				return err;
 		}
 	}
-	if (h->cells * 2 >= h->nr_slots)
+	if (h->cells * 4 >= h->nr_slots * 3)
 		return rebuild(h, h->nr_slots * 2, &none);
 	return 0;
 }
@@ -271,7 +271,7 @@ int da_heat_add(struct da_heat *h, uint32_t event, uint32_t zone, uint64_t time_
 	if (!put(h->slot, h->nr_slots, h->seed, &c))
 		return 0;
 	h->cells++;
-	if (h->cells < h->max_cells && h->cells * 2 < h->nr_slots)
+	if (h->cells < h->max_cells && h->cells * 4 < h->nr_slots * 3)
 		return 0;
 	return make_room(h);
 }

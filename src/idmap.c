@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The hash map of idmap.h: linear probing at a load of at most 3/4; a deletion moves later entries of
- * the same run back, so runs never fill up with dead slots.
+ * The hash map of idmap.h: linear probing at a load of at most 3/4; a deletion moves later
+ * entries of the same run back, so runs never fill up with dead slots.
  */
 #include "idmap.h"
 

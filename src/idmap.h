@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A hash map from 64-bit keys to 32-bit numbers, for ids that come from records (pids, tids). Open
- * addressing, deletion without tombstones; hashed with a seed, so that no file can be made whose ids
- * all collide. No locking.
+ * A hash map from 64-bit keys to 32-bit numbers, for ids that come from records (pids, tids).
+ * Open addressing, deletion without tombstones; hashed with a seed, so that no file can be made
+ * whose ids all collide. No locking.
  */
 #ifndef DA_IDMAP_H
 #define DA_IDMAP_H

@@ -13,7 +13,8 @@
 #include "match_priv.h"
 
 #define INTERVAL_NS 5000000ull /* DAMON's default sampling interval */
-#define MAX_CELLS (128u * 1024)
+#define MAX_CELLS	(192u * 1024)
+#define MAX_CELLS_SPACE (48u * 1024) /* a table of 2 MiB: what a core's own cache may hold */
 #define FEW_CELLS 64 /* a heat has room for so many from the start */
 #define PHYS_CHUNK (16ull << 20)
 #define MAX_CPUS 65536 /* a CPU number beyond this comes from damage; it is counted on the last one */
@@ -182,7 +183,7 @@ static void heat(struct da_match *m, uint32_t space, uint32_t entry, const struc
 	size_t before;
 
 	if (!s->heat)
-		s->heat = da_heat_new(m->o.max_cells);
+		s->heat = da_heat_new(m->o.max_cells < MAX_CELLS_SPACE ? m->o.max_cells : MAX_CELLS_SPACE);
 	if (!s->heat) {
 		m->no_memory = true;
 		return;

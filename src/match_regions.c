@@ -16,14 +16,6 @@
 
 #define PAGE 4096ull
 
-/* A region under way, and the addresses hit in it; none: lo > hi. */
-struct draft {
-	struct da_region *r;
-	uint64_t lo, hi;
-	const char *first; /* its label before anything was joined to it */
-	bool several;
-};
-
 /* ---- mappings without a report ---- */
 
 /* In a space with reports the mappings that got none are regions too: observed, none. */
@@ -60,15 +52,24 @@ static void life_of_mm(void *ctx, uint64_t mm, uint32_t pid, const char *comm, u
 
 /* ---- one space's entries to regions ---- */
 
-static int by_space_and_start(const void *a, const void *b, void *ctx)
+static bool hit(const struct entry *e)
+{
+	return e->lo < e->hi;
+}
+
+/* By space; those that were hit, by the first address hit; then the silent ones, by start. */
+static int by_place(const void *a, const void *b, void *ctx)
 {
 	const struct entry *all = ctx, *x = &all[*(const uint32_t *)a], *y = &all[*(const uint32_t *)b];
+	uint64_t kx = hit(x) ? x->lo : x->start, ky = hit(y) ? y->lo : y->start;
 
 	if (x->space != y->space)
 		return x->space < y->space ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->end < y->end) - (x->end > y->end);
+	if (hit(x) != hit(y))
+		return hit(x) ? -1 : 1;
+	if (kx != ky)
+		return kx < ky ? -1 : 1;
+	return (x->end > y->end) - (x->end < y->end);
 }
 
 static const char *both_labels(struct da_match *m, const char *a, const char *b)
@@ -78,11 +79,23 @@ static const char *both_labels(struct da_match *m, const char *a, const char *b)
 	return match_keep_text(m, asprintf(&text, "%s + %s", a, b) < 0 ? NULL : text);
 }
 
+/* The region under way: what was hit in it, and its label before anything was joined to it. */
+struct draft {
+	struct da_region *r;
+	uint64_t lo, hi;
+	const char *first;
+	bool several;
+};
+
+struct span {
+	uint64_t lo, hi;
+};
+
 static void join(struct da_match *m, struct draft *d, const struct entry *e)
 {
+	d->r->start = e->start < d->r->start ? e->start : d->r->start;
 	d->r->end = e->end > d->r->end ? e->end : d->r->end;
 	d->r->from_ns = e->from_ns < d->r->from_ns ? e->from_ns : d->r->from_ns;
-	d->lo = e->lo < d->lo ? e->lo : d->lo;
 	d->hi = e->hi > d->hi ? e->hi : d->hi;
 	if (e->label != d->first && !d->several) {
 		d->r->label = both_labels(m, d->first, e->label); /* two names say enough */
@@ -90,65 +103,156 @@ static void join(struct da_match *m, struct draft *d, const struct entry *e)
 	}
 }
 
-/* What becomes of an entry that begins inside the region before it. */
-enum overlap { DROP_REGION, CUT, DROP_ENTRY, JOIN };
-
-static enum overlap resolve(const struct draft *d, const struct entry *e, uint64_t *start)
+/* Where the extents of two neighbours overlap the later one begins, unless the former was hit there. */
+static void part(const struct draft *a, const struct draft *b)
 {
-	struct da_region *r = d->r;
-
-	*start = e->start;
-	if (d->lo >= d->hi || d->hi <= e->start) {
-		if (r->start == e->start)
-			return DROP_REGION;
-		r->end = e->start;
-		return CUT;
-	}
-	if (e->lo >= e->hi) {
-		*start = r->end;
-		return r->end < e->end ? CUT : DROP_ENTRY;
-	}
-	if ((e->lo & ~(PAGE - 1)) < d->hi)
-		return JOIN;
-	*start = e->lo & ~(PAGE - 1);
-	r->end = *start;
-	return CUT;
+	if (!a->r || a->r->end <= b->r->start)
+		return;
+	if (b->r->start < a->hi)
+		b->r->start = b->lo & ~(PAGE - 1);
+	a->r->end = b->r->start;
 }
 
-/* Fills the regions of one space from its entries order[0..nr), sorted; entry.stat becomes the position
- * of its region. */
-static void build(struct da_match *m, struct space *s, const uint32_t *order, size_t nr)
+/* Regions of the entries that were hit, in order of what was hit; entries whose hits are mixed become one
+ * region. entry.stat becomes the position of its region, hits (NULL: not wanted) says what was hit of each.
+ * Returns the number of regions. */
+static size_t build_hit(struct da_match *m, struct space *s, const uint32_t *order, size_t nr, struct span *hits)
 {
 	/* Physical memory has no mappings: neighbouring chunks are one region unless the user chose them. */
 	bool melt = s->pub.kind == DA_SPACE_PHYSICAL && m->o.regions != DA_REGIONS_FIXED;
-	struct da_region *regs = s->pub.regions;
-	struct draft d = {0};
+	struct draft before = {0}, d = {0};
 	size_t i, n = 0;
 
 	for (i = 0; i < nr; i++) {
 		struct entry *e = &m->entry[order[i]];
-		uint64_t start = e->start;
-		enum overlap o = CUT;
 
-		if (d.r && d.r->end > e->start)
-			o = resolve(&d, e, &start);
-		else if (melt && d.r && d.r->end == e->start)
-			o = JOIN;
-		if (o == DROP_REGION)
-			n--;
-		if (o == JOIN)
+		if (d.r && ((e->lo & ~(PAGE - 1)) < d.hi || (melt && d.r->end == e->start))) {
 			join(m, &d, e);
-		if (o == JOIN || o == DROP_ENTRY) {
-			e->stat = (uint32_t)(n - 1);
-			continue;
+		} else {
+			if (d.r)
+				part(&before, &d);
+			before = d;
+			d = (struct draft){.r = &s->pub.regions[n++], .lo = e->lo, .hi = e->hi, .first = e->label};
+			*d.r = (struct da_region){.start = e->start, .end = e->end, .from_ns = e->from_ns,
+						  .label = e->label};
 		}
-		d = (struct draft){.r = &regs[n], .lo = e->lo, .hi = e->hi, .first = e->label};
-		*d.r = (struct da_region){
-			.start = start, .end = e->end, .from_ns = e->from_ns, .label = e->label,
-		};
-		e->stat = (uint32_t)n++;
+		e->stat = (uint32_t)(n - 1);
+		if (hits)
+			hits[n - 1] = (struct span){d.lo, d.hi};
 	}
-	s->pub.nr_regions = n;
+	if (d.r)
+		part(&before, &d);
+	return n;
+}
+
+static size_t position(const struct da_region *regs, size_t nr, uint64_t addr)
+{
+	size_t lo = 0;
+
+	while (nr > 1) {
+		size_t half = nr / 2;
+
+		if (regs[lo + half].start <= addr)
+			lo += half;
+		nr -= half;
+	}
+	return lo;
+}
+
+/* A mapping that came later, though silent, ends an older one where that was not hit: a loader's first
+ * mapping of a whole file shrinks to its first segment. */
+static void cut_by(const struct entry *e, struct da_region *regs, size_t nr, const struct span *hits)
+{
+	size_t i = position(regs, nr, e->start);
+
+	if (e->from_ns >= regs[i].from_ns && e->start >= hits[i].hi && e->start > regs[i].start &&
+	    e->start < regs[i].end)
+		regs[i].end = e->start;
+	i = position(regs, nr, e->end);
+	if (e->from_ns >= regs[i].from_ns && e->end <= hits[i].lo && e->end > regs[i].start && e->end < regs[i].end)
+		regs[i].start = e->end;
+}
+
+/* What the silent entries fill of the gaps between regs[nr_regs], in order. Returns the number of pieces,
+ * at most nr + nr_regs. */
+static size_t build_silent(const struct da_match *m, const uint32_t *order, size_t nr, const struct da_region *regs,
+			   size_t nr_regs, struct da_region *pieces)
+{
+	size_t i, c = 0, n = 0;
+	uint64_t at = 0;
+
+	for (i = 0; i < nr; i++) {
+		const struct entry *e = &m->entry[order[i]];
+
+		at = e->start > at ? e->start : at;
+		while (at < e->end) {
+			while (c < nr_regs && regs[c].end <= at)
+				c++;
+			if (c < nr_regs && regs[c].start <= at) {
+				at = regs[c].end;
+				continue;
+			}
+			pieces[n] = (struct da_region){.start = at, .end = e->end, .from_ns = e->from_ns,
+						       .label = e->label};
+			if (c < nr_regs && regs[c].start < e->end)
+				pieces[n].end = regs[c].start;
+			at = pieces[n++].end;
+		}
+	}
+	return n;
+}
+
+/* Adds the silent pieces to the regions, from the end so that nothing is overwritten. */
+static int add_silent(struct da_match *m, struct space *s, const uint32_t *order, size_t nr_hit, size_t nr_silent,
+		      const struct span *hits)
+{
+	size_t n = s->pub.nr_regions, k, i, to;
+	struct da_region *pieces = reallocarray(NULL, nr_silent + n, sizeof(*pieces)), *regs;
+
+	if (!pieces)
+		return -DA_ENOMEM;
+	for (i = 0; i < nr_silent && n > 0; i++)
+		cut_by(&m->entry[order[nr_hit + i]], s->pub.regions, n, hits);
+	k = build_silent(m, order + nr_hit, nr_silent, s->pub.regions, n, pieces);
+	regs = reallocarray(s->pub.regions, n + k + 1, sizeof(*regs));
+	if (!regs) {
+		free(pieces);
+		return -DA_ENOMEM;
+	}
+	s->pub.regions = regs;
+	s->pub.nr_regions = n + k;
+	for (to = n + k; k > 0;)
+		regs[--to] = n > 0 && regs[n - 1].start > pieces[k - 1].start ? regs[--n] : pieces[--k];
+	free(pieces);
+	for (i = 0; i < nr_hit; i++) {
+		struct entry *e = &m->entry[order[i]];
+
+		e->stat = (uint32_t)position(regs, s->pub.nr_regions, e->lo);
+	}
+	return 0;
+}
+
+/* The regions of one space from its entries order[0..nr). */
+static int build(struct da_match *m, struct space *s, const uint32_t *order, size_t nr)
+{
+	struct span *hits = NULL;
+	size_t nr_hit = 0;
+	int err = 0;
+
+	while (nr_hit < nr && hit(&m->entry[order[nr_hit]]))
+		nr_hit++;
+	s->pub.regions = calloc(nr_hit + 1, sizeof(*s->pub.regions));
+	if (nr_hit < nr)
+		hits = calloc(nr_hit + 1, sizeof(*hits));
+	if (!s->pub.regions || (nr_hit < nr && !hits)) {
+		free(hits);
+		return -DA_ENOMEM;
+	}
+	s->pub.nr_regions = build_hit(m, s, order, nr_hit, hits);
+	if (nr_hit < nr)
+		err = add_silent(m, s, order, nr_hit, nr - nr_hit, hits);
+	free(hits);
+	return err;
 }
 
 /* ---- numbers ---- */
@@ -243,17 +347,16 @@ static int build_all(struct da_match *m, uint32_t *order)
 	for (i = 0; i < m->nr_entries; i++)
 		order[i] = (uint32_t)i;
 	if (m->nr_entries)
-		qsort_r(order, m->nr_entries, sizeof(*order), by_space_and_start, m->entry);
+		qsort_r(order, m->nr_entries, sizeof(*order), by_place, m->entry);
 	while (first < m->nr_entries) {
 		struct space *s = &m->space[m->entry[order[first]].space];
 		size_t nr = 1;
 
 		while (first + nr < m->nr_entries && m->entry[order[first + nr]].space == s->self)
 			nr++;
-		s->pub.regions = calloc(nr, sizeof(*s->pub.regions));
-		if (!s->pub.regions)
-			return -DA_ENOMEM;
-		build(m, s, order + first, nr);
+		err = build(m, s, order + first, nr);
+		if (err)
+			return err;
 		first += nr;
 	}
 	err = hand_out_stats(m);

@@ -180,6 +180,9 @@ static int new_pipeline(struct da_offline *o)
 	mo.nr_pids = 0;
 	o->pipeline = da_pipeline_new(ev, o->res.nr_events, arch, o->tasks, o->code);
 	free(ev);
+	mo.phys |= o->paddr.nr > 0;
+	if (o->pipeline && o->paddr.nr)
+		da_pipeline_paddr(o->pipeline, paddr_lookup, o);
 	o->lane = o->pipeline ? da_lane_new(o->pipeline, emit, o) : NULL;
 	o->match = da_match_new(&mo, o->tasks);
 	return o->lane && o->match ? 0 : -DA_ENOMEM;

@@ -159,6 +159,10 @@ void own_record(struct da_offline *o, const struct da_rec *rec)
 		take_code(o, rec, payload, len);
 		return;
 	}
+	if (kind == DA_OWN_PADDR) {
+		paddr_record(o, payload, len, rec->swap);
+		return;
+	}
 	t = text_of(o, kind);
 	if (!t)
 		return;
@@ -187,6 +191,7 @@ void own_end(struct da_offline *o)
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (all[i]->open)
 			offline_damage(o, "our own record is continued, but its end is missing");
+	paddr_end(o);
 	if (o->facts.len && !o->facts.open) {
 		o->res.facts = o->facts.text;
 		o->res.facts_len = o->facts.len;
@@ -202,5 +207,6 @@ void own_release(struct da_offline *o)
 	free(o->end.text);
 	free(o->facts.text);
 	free(o->res.recorded);
+	paddr_release(o);
 	idmap_release(&o->recorded_at);
 }

@@ -30,6 +30,13 @@ struct ring_end {
 	uint64_t throttled_ns; /* since then; 0: not throttled */
 };
 
+/* Translations that the live run walked: offline_paddr.c. */
+struct paddr_table {
+	struct paddr *all;
+	size_t nr, room, left_out;
+	bool sorted;
+};
+
 struct da_offline {
 	const struct da_offline_opts *opts;
 	struct da_reader *reader;
@@ -47,6 +54,7 @@ struct da_offline {
 	unsigned emitted;  /* reports of the record under way */
 
 	struct own_text info, ledger, loss, end, facts;
+	struct paddr_table paddr;
 	struct idmap recorded_at; /* event << 32 | cpu -> recorded */
 	size_t room_recorded;
 
@@ -71,6 +79,12 @@ void own_record(struct da_offline *o, const struct da_rec *rec);
 /* After the last one: what is incomplete is damage. */
 void own_end(struct da_offline *o);
 void own_release(struct da_offline *o);
+
+/* DA_OWN_PADDR records, and their da_paddr_fn. */
+void paddr_record(struct da_offline *o, const uint8_t *payload, size_t len, bool swap);
+bool paddr_lookup(void *offline, uint32_t pid, uint64_t time_ns, uint64_t vaddr, uint64_t *out);
+void paddr_end(struct da_offline *o);
+void paddr_release(struct da_offline *o);
 
 /* Every record that came from a ring, in time order. */
 void loss_seen(struct da_offline *o, const struct da_rec *rec);

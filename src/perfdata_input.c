@@ -17,6 +17,7 @@
 #include "perfdata_priv.h"
 
 #define SPOOL_BLOCK (256u << 10)
+#define WINDOW_MIN  4096u
 
 /* ---- spooling ---- */
 
@@ -260,7 +261,7 @@ void window_release(struct window *w)
 
 const uint8_t *window_slide(struct window *w, uint64_t off, size_t n, struct da_error *err)
 {
-	size_t cap = w->cap ? w->cap : w->want;
+	size_t cap = w->cap;
 	uint64_t left;
 	ssize_t got;
 
@@ -268,6 +269,11 @@ const uint8_t *window_slide(struct window *w, uint64_t off, size_t n, struct da_
 		da_fail(err, DA_EBUG, 0, "read of '%s' at offset 0x%llx beyond its end", w->in->name,
 			(unsigned long long)off);
 		return NULL;
+	}
+	if (!cap) {
+		cap = w->in->size < w->want ? (size_t)w->in->size : w->want;
+		if (cap < WINDOW_MIN)
+			cap = WINDOW_MIN;
 	}
 	/* Few records are long: with many inputs the windows stay small until one is. */
 	while (cap < n)

@@ -114,6 +114,7 @@ struct unzip {
 	uint8_t *buf;	   /* plain bytes */
 	size_t pos, len, cap; /* [pos, len) not yet taken */
 	uint64_t budget;   /* plain bytes that this payload may still give */
+	uint64_t allowance; /* the same of all payloads so far */
 	bool pending;	   /* the decoder may hold output that did not fit */
 	void *dctx;
 };
@@ -122,6 +123,8 @@ struct unzip *unzip_new(void); /* NULL: out of memory */
 void unzip_free(struct unzip *u);
 /* Forgets all: a new frame begins. */
 void unzip_reset(struct unzip *u);
+/* Begins a payload of so many bytes, which may unfold to `budget`. */
+void unzip_payload(struct unzip *u, uint64_t bytes, uint64_t budget);
 /* Feeds n bytes; *used of them were taken, plain bytes were appended. -DA_EDAMAGED with *why. */
 int unzip_feed(struct unzip *u, const uint8_t *in, size_t n, size_t *used, const char **why);
 

@@ -25,8 +25,8 @@
 #define ENTRIES_MAX (256u << 10) /* records */
 #define BATCH_BYTES (512u << 10) /* a sort of less is not worth its cost */
 #define RUN_MIN	    16		 /* shorter runs are made that long by insertion */
-#define BLOCK_FIRST (1u << 20)
-#define CAP_FIRST   4096u
+#define BLOCK_FIRST (64u << 10)
+#define CAP_FIRST   1024u
 
 struct entry {
 	uint64_t time;

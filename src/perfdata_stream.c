@@ -261,7 +261,7 @@ static int zip_begin(struct stream *s, uint64_t at, uint64_t end, struct da_erro
 	}
 	if (!budget)
 		budget = BUDGET_DEFAULT;
-	s->zip->budget = (budget < BUDGET_MAX ? budget : BUDGET_MAX) + BUDGET_SLACK;
+	unzip_payload(s->zip, end - at, (budget < BUDGET_MAX ? budget : BUDGET_MAX) + BUDGET_SLACK);
 	s->zip_pos = at;
 	s->zip_end = end;
 	s->zip_why = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an event's samples carry (its producer) and count (its unit), and the parser of specifications on
- * this machine. The grammar is in pmu_parse.c.
+ * What an event's samples carry (its producer) and count (its unit), and the parser of
+ * specifications on this machine. The grammar is in pmu_parse.c.
  */
 #include "da_pmu.h"
 
@@ -75,7 +75,8 @@ static bool named(const char *pmu, const char *event, const char *begins)
 	return !strncmp(pmu, begins, strlen(begins)) || !strncmp(event, begins, strlen(begins));
 }
 
-/* mem-loads-aux: the leader that some Intel CPUs need beside mem-loads; its samples have no address. */
+/* mem-loads-aux: the leader that some Intel CPUs need beside mem-loads; its samples have no
+ * address. */
 static bool is_aux_leader(const struct da_attr *a)
 {
 	return a->type == DA_TYPE_RAW && (a->config & 0xffff) == 0x8203;
@@ -91,7 +92,8 @@ enum da_producer da_producer_of(const struct da_attr *a, const char *event_name,
 		return of_software(a, event);
 	if (a->type == DA_TYPE_TRACEPOINT)
 		return DA_PROD_TRACEPOINT;
-	/* an execution breakpoint stops before the instruction; its ADDR is that of the instruction */
+	/* an execution breakpoint stops before the instruction; its ADDR is that of the
+	 * instruction */
 	if (a->type == DA_TYPE_BREAKPOINT && (a->bp_type & HW_BREAKPOINT_X))
 		return a->sample_type & DA_SAMPLE_REGS_INTR ? DA_PROD_REGS : DA_PROD_NONE;
 	if (a->type > DA_TYPE_BREAKPOINT) { /* a PMU of its own */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names of ours for what a machine has: spe, ibs, pebs, trap, and auto, which takes the first of these,
- * cycles and cpu-clock that is there and opens. Opens nothing for good: a probe is closed at once.
+ * Names of ours for what a machine has: spe, ibs, pebs, trap, and auto, which takes the first of
+ * these, cycles and cpu-clock that is there and opens. Opens nothing for good: a probe is closed
+ * at once.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -283,7 +284,8 @@ static int add_auto(const struct pmu_env *env, struct spec_list *l, const struct
 	char reason[NR_CANDIDATES][sizeof(err->msg) + 64];
 	size_t i;
 
-	/* The last one is taken whatever the probe says: opening it tells more than a reason here can. */
+	/* The last one is taken whatever the probe says: opening it tells more than a reason
+	 * here can. */
 	for (i = 0; i + 1 < NR_CANDIDATES; i++)
 		if (take(env, l, it, &candidates[i], reason[i], sizeof(reason[i])))
 			break;

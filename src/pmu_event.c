@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One event: its terms, modifiers, defaults and name to a spec. Which event an item means is decided by
- * pmu_parse.c and pmu_auto.c.
+ * One event: its terms, modifiers, defaults and name to a spec. Which event an item means is
+ * decided by pmu_parse.c and pmu_auto.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -287,7 +287,8 @@ static int all_terms(const struct pmu_env *env, struct da_spec *s, const struct 
 
 /* ---- modifiers, defaults, name ---- */
 
-/* P: the highest level that opens; 0 if none does, so that the error is that of the event itself. */
+/* P: the highest level that opens; 0 if none does, so that the error is that of the event
+ * itself. */
 static unsigned highest_precise(const struct pmu_env *env, const struct da_attr *a)
 {
 	for (unsigned level = 3; level; level--) {
@@ -311,6 +312,8 @@ static void set_modifiers(const struct pmu_env *env, struct da_spec *s, const st
 		a->flags |= m->kernel ? 0 : DA_ATTR_EXCLUDE_KERNEL;
 		a->flags |= m->hypervisor ? 0 : DA_ATTR_EXCLUDE_HV;
 	}
+	if (a->type == DA_TYPE_SOFTWARE)
+		return; /* as precise as they can be, whatever is asked for */
 	precise = m->precise_max ? highest_precise(env, a) : m->precise;
 	a->flags |= (uint64_t)precise << DA_ATTR_PRECISE_SHIFT;
 }
@@ -330,8 +333,8 @@ static enum da_producer producer_to_be(const struct da_spec *s, const char *pmu)
 	return da_producer_of(&a, NULL, pmu);
 }
 
-/* Instructions in the kernel cannot be decoded from here: clocks and cycles are of user space by default.
- * A PMU may refuse to exclude anything, so only the common ones are asked to. */
+/* Instructions in the kernel cannot be decoded from here: clocks and cycles are of user space by
+ * default. A PMU may refuse to exclude anything, so only the common ones are asked to. */
 static void set_defaults(struct da_spec *s)
 {
 	struct da_attr *a = &s->attr;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Event names that every perf knows (uapi linux/perf_event.h; `perf list`), and the small tools on words
- * that the parser and its messages need. Looks at no machine.
+ * Event names that every perf knows (uapi linux/perf_event.h; `perf list`), and the small tools
+ * on words that the parser and its messages need. Looks at no machine.
  */
 #include <string.h>
 
@@ -32,7 +32,8 @@ static const struct pmu_event_name names[] = {
 	{"cgroup-switches", NULL, DA_TYPE_SOFTWARE, DA_SW_CGROUP_SWITCHES},
 };
 
-/* Hardware cache events are CACHE-OPERATION[-RESULT]; config: cache | operation << 8 | result << 16. */
+/* Hardware cache events are CACHE-OPERATION[-RESULT]; config: cache | operation << 8 | result <<
+ * 16. */
 static const char *const caches[][3] = {
 	{"L1-dcache", "l1d", "L1-data"},
 	{"L1-icache", "l1i", "L1-instruction"},

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The grammar of -e: a list of events, each taken apart and resolved. What an event's terms mean is in
- * pmu_event.c; names that stand for what a machine has (spe, ibs, pebs, auto) are in pmu_auto.c.
+ * The grammar of -e: a list of events, each taken apart and resolved. What an event's terms mean
+ * is in pmu_event.c; names that stand for what a machine has (spe, ibs, pebs, auto) are in
+ * pmu_auto.c.
  *
- *	list = item { "," item }		commas inside slashes belong to the item
- *	item = name [ ":" modifiers ]  |  name "/" [ term { "," term } ] "/" [ [":"] modifiers ]
- *	     | system ":" name [ ":" modifiers ]
+ * 	list = item { "," item }		commas inside slashes belong to the item
+ * 	item = name [ ":" modifiers ]  |  name "/" [ term { "," term } ] "/" [ [":"] modifiers ]
+ * 	     | system ":" name [ ":" modifiers ]
  */
 #include <stdlib.h>
 #include <string.h>

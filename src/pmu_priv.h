@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The insides of the event parser, shared by src/pmu*.c and its tests: where a machine says what it has,
- * and the pieces of a specification.
+ * The insides of the event parser, shared by src/pmu*.c and its tests: where a machine says what
+ * it has, and the pieces of a specification.
  */
 #ifndef DA_PMU_PRIV_H
 #define DA_PMU_PRIV_H
@@ -37,7 +37,8 @@ static inline int slice_len(struct slice s) /* for %.*s */
 struct slice slice_from(const char *s);
 bool slice_is(struct slice s, const char *text);
 bool slice_begins(struct slice s, const char *text);
-/* The part before the first `c`, which is taken off *rest together with it; all of it if there is none. */
+/* The part before the first `c`, which is taken off *rest together with it; all of it if there
+ * is none. */
 struct slice slice_cut(struct slice *rest, char c);
 /* Decimal or 0x..., nothing else. */
 bool slice_number(struct slice s, uint64_t *out);

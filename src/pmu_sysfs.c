@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What sysfs says of this machine's PMUs (type, format, events) and tracefs of its tracepoints. Layout:
- * linux Documentation/ABI/testing/sysfs-bus-event_source-devices-{format,events}. Reads only; parses no
- * specification.
+ * What sysfs says of this machine's PMUs (type, format, events) and tracefs of its tracepoints.
+ * Layout: linux Documentation/ABI/testing/sysfs-bus-event_source-devices-{format,events}. Reads
+ * only; parses no specification.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -25,6 +25,11 @@ const char *format_count(char out[WORD], uint64_t n)
 	return out;
 }
 
+const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 const char *format_bytes(char out[WORD], uint64_t bytes)
 {
 	static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -127,6 +132,34 @@ size_t put_text(FILE *f, const char *text, size_t limit, bool utf8)
 		text += n ? n : 1;
 	}
 	return used + put_upto(f, &text, SIZE_MAX);
+}
+
+void put_wrapped(FILE *f, const char *text, size_t indent, size_t width)
+{
+	size_t at = 0;
+	char word[256];
+
+	while (*(text += strspn(text, " "))) {
+		size_t n = strcspn(text, " "), columns;
+
+		n = n < sizeof(word) ? n : sizeof(word) - 1;
+		memcpy(word, text, n);
+		word[n] = '\0';
+		columns = text_columns(word);
+		if (!at) {
+			fprintf(f, "%*s", (int)indent, "");
+			at = indent;
+		} else if (at + 1 + columns > width) {
+			fprintf(f, "\n%*s", (int)indent + 4, "");
+			at = indent + 4;
+		} else {
+			fputc(' ', f);
+			at++;
+		}
+		at += put_text(f, word, 0, true);
+		text += n;
+	}
+	fputc('\n', f);
 }
 
 const char *label_name(const char *label)

@@ -16,6 +16,8 @@
 
 /* "1,234,567" */
 const char *format_count(char out[WORD], uint64_t n);
+/* "s" unless there is one. */
+const char *plural(uint64_t n);
 /* "64.0 MiB" */
 const char *format_bytes(char out[WORD], uint64_t bytes);
 /* "41.7 ms"; three digits that count. */
@@ -26,6 +28,9 @@ const char *format_pct(char out[WORD], uint64_t n, uint64_t of);
 /* Writes text so that a terminal shows it and obeys nothing: what is no printable character becomes \xNN.
  * At most `columns` (0: no limit); a longer text loses its middle. Returns the columns used. */
 size_t put_text(FILE *f, const char *text, size_t columns, bool utf8);
+/* One paragraph of words, broken at `width` columns; its first line begins at column `indent`, the others 4
+ * columns further. Words are shown as put_text() shows them. */
+void put_wrapped(FILE *f, const char *text, size_t indent, size_t width);
 /* Columns that put_text() would use without a limit. */
 size_t text_columns(const char *text);
 /* A mapping's label for a narrow column: the file without its folders. */

@@ -83,26 +83,45 @@ static void repeat(FILE *f, const char *s, size_t n)
 		fputs(s, f);
 }
 
-static void put_cell(const struct canvas *c, size_t row, size_t col)
+/* What a cell shows: a sign and its colour. */
+static const char *look_of(const struct canvas *c, size_t row, size_t col, enum ink *color)
 {
 	uint64_t n = c->p->cells[row * c->p->columns + col];
 	unsigned shade = shade_of(c, n);
 
 	if (n) {
-		ink(c->f, c->o, INK_HEAT1 + shade);
-		repeat(c->f, c->sign->shade[shade], c->cell);
-		ink(c->f, c->o, INK_NONE);
-	} else if (c->p->lost[col]) { /* no count can be trusted to be none */
-		ink(c->f, c->o, INK_WARN);
-		repeat(c->f, c->sign->lost, c->cell);
-		ink(c->f, c->o, INK_NONE);
-	} else if (c->p->unseen[row * c->p->columns + col]) {
-		ink(c->f, c->o, INK_DIM);
-		repeat(c->f, c->sign->unseen, c->cell);
-		ink(c->f, c->o, INK_NONE);
-	} else {
-		repeat(c->f, " ", c->cell);
+		*color = INK_HEAT1 + shade;
+		return c->sign->shade[shade];
 	}
+	if (c->p->lost[col]) { /* no count can be trusted to be none */
+		*color = INK_WARN;
+		return c->sign->lost;
+	}
+	if (c->p->unseen[row * c->p->columns + col]) {
+		*color = INK_DIM;
+		return c->sign->unseen;
+	}
+	*color = INK_NONE;
+	return " ";
+}
+
+static void put_cells(const struct canvas *c, size_t row)
+{
+	enum ink now = INK_NONE, color;
+	size_t col;
+
+	for (col = 0; col < c->p->columns; col++) {
+		const char *sign = look_of(c, row, col, &color);
+
+		if (color != now && now != INK_NONE)
+			ink(c->f, c->o, INK_NONE);
+		if (color != now && color != INK_NONE)
+			ink(c->f, c->o, color);
+		now = color;
+		repeat(c->f, sign, c->cell);
+	}
+	if (now != INK_NONE)
+		ink(c->f, c->o, INK_NONE);
 }
 
 /* ---- axes ---- */
@@ -139,7 +158,7 @@ static void put_time_axis(const struct canvas *c, uint64_t zero_ns)
 	uint64_t step = tick_step(c), t;
 	char text[WORD], numbers[MAX_MAP + WORD];
 	bool tick[MAX_MAP] = {false};
-	size_t u = 0, at, end = 0;
+	size_t u = 0, at, end = 0, i;
 
 	while (u < 3 && step < unit[u].ns / 100)
 		u++;
@@ -148,7 +167,8 @@ static void put_time_axis(const struct canvas *c, uint64_t zero_ns)
 		zero_ns = c->p->t0_ns;
 	t = c->p->t0_ns - zero_ns;
 	t = t / step * step + (t % step ? step : 0);
-	for (; zero_ns + t >= zero_ns && column_at(c, zero_ns + t, &at); t += step) {
+	/* at most a tick a column: the times of a damaged file reach to the end of the clock */
+	for (i = 0; i < c->map && zero_ns + t >= zero_ns && column_at(c, zero_ns + t, &at); i++, t += step) {
 		int n = snprintf(text, sizeof(text), "%.*f",
 				 step % unit[u].ns ? (step % (unit[u].ns / 10) ? 2 : 1) : 0,
 				 (double)t / (double)unit[u].ns);
@@ -207,7 +227,7 @@ static void put_legend(const struct canvas *c)
 	const struct plan *p = c->p;
 	bool unseen = false, lost = false;
 	uint64_t low = 1;
-	char a[WORD], b[WORD];
+	char a[WORD], b[WORD], text[128];
 	size_t i;
 
 	for (i = 0; i < p->columns; i++)
@@ -237,8 +257,9 @@ static void put_legend(const struct canvas *c)
 			fprintf(c->f, "%s %s samples were lost in this time", unseen ? " " : "", c->sign->lost);
 		fputc('\n', c->f);
 	}
-	fprintf(c->f, "  1 column = %s, 1 row = %s; a count n is good to about +-2 sqrt(n)\n",
-		format_time(a, (p->t1_ns - p->t0_ns) / p->columns), format_bytes(b, p->row_bytes));
+	snprintf(text, sizeof(text), "1 column = %s, 1 row = %s; a count n is good to about +-2 sqrt(n)",
+		 format_time(a, (p->t1_ns - p->t0_ns) / p->columns), format_bytes(b, p->row_bytes));
+	put_wrapped(c->f, text, 2, c->o->width);
 	if (p->left_regions)
 		fprintf(c->f, "  not drawn: %s samples in %zu regions\n", format_count(a, p->left_samples),
 			p->left_regions);
@@ -286,7 +307,7 @@ int render_heat(FILE *f, const struct da_offline_result *r, const struct da_spac
 	unsigned frame = 3; /* bars, and the blank after the address */
 	size_t rows;
 	struct plan p;
-	size_t row, col;
+	size_t row;
 	int err;
 
 	if (!plan_possible(s, event))
@@ -319,8 +340,7 @@ int render_heat(FILE *f, const struct da_offline_result *r, const struct da_spac
 		if (row)
 			put_gap(&c, row);
 		fprintf(f, "%*" PRIx64 " %s", (int)c.address, p.rows[row].start, c.sign->bar);
-		for (col = 0; col < p.columns; col++)
-			put_cell(&c, row, col);
+		put_cells(&c, row);
 		fputs(c.sign->bar, f);
 		put_row_label(&c, row);
 		fputc('\n', f);

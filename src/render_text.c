@@ -14,6 +14,7 @@
 #include "render_rows.h"
 
 #define NUMBERS	   49 /* columns of the table of regions between address and label */
+#define MAX_DROPS  4
 #define FEW_LINES  10 /* of a list that is not the matter */
 #define SMALL_PART 20 /* a process with less than a 20th of the samples gets one line */
 
@@ -34,11 +35,40 @@ struct text {
 	const struct da_render_opts *o;
 	const struct da_offline_result *r;
 	struct totals *total; /* of the space under way, by event */
+	/* a paragraph under way */
+	FILE *line;
+	char *words;
+	size_t len;
 };
+
+/* Starts a paragraph; its words are printed to the stream. */
+static FILE *begin(struct text *t)
+{
+	rewind(t->line);
+	return t->line;
+}
+
+/* Ends it: broken to the width, in one colour. */
+static void end(struct text *t, enum ink color, size_t indent)
+{
+	fputc('\0', t->line);
+	fflush(t->line);
+	if (color != INK_NONE)
+		ink(t->f, t->o, color);
+	put_wrapped(t->f, t->words ? t->words : "", indent, t->o->width);
+	if (color != INK_NONE)
+		ink(t->f, t->o, INK_NONE);
+}
+
+static void put_sentence(struct text *t, enum ink color, size_t indent, const char *words)
+{
+	fputs(words, begin(t));
+	end(t, color, indent);
+}
 
 /* ---- the recording ---- */
 
-static void put_command(const struct text *t)
+static void put_command(struct text *t)
 {
 	const struct da_file_info *i = t->r->file;
 	size_t used = strlen("  recorded by"), k;
@@ -53,49 +83,58 @@ static void put_command(const struct text *t)
 	fputs(k < i->nr_cmdline ? " ...\n" : "\n", t->f);
 }
 
-static void put_file(const struct text *t)
+static void put_times(struct text *t)
 {
-	const struct da_file_info *i = t->r->file;
+	const struct da_offline_result *r = t->r;
 	char a[WORD], b[WORD];
 
+	if (r->first_ns <= r->last_ns) {
+		fprintf(begin(t), "%s from first to last sample; times count from %.6f s",
+			format_time(a, r->last_ns - r->first_ns), (double)r->first_ns / 1e9);
+		end(t, INK_NONE, 2);
+	}
+	if (r->filtered) {
+		fprintf(begin(t), "filters left %s of %s sample records", format_count(a, r->samples),
+			format_count(b, r->samples + r->filtered));
+		end(t, INK_NONE, 2);
+	}
+}
+
+static void put_file(struct text *t)
+{
+	const struct da_file_info *i = t->r->file;
+	char a[WORD];
+	FILE *f;
+
 	ink(t->f, t->o, INK_TITLE);
-	put_text(t->f, strcmp(i->path, "-") ? i->path : "standard input", 0, t->o->utf8);
+	put_text(t->f, strcmp(i->path, "-") ? i->path : "standard input", t->o->width, t->o->utf8);
 	ink(t->f, t->o, INK_NONE);
-	fprintf(t->f, ": %s", format_bytes(a, i->bytes));
-	if (i->hostname) {
-		fputs(", host ", t->f);
-		put_text(t->f, i->hostname, 32, t->o->utf8);
-	}
-	if (i->osrelease) {
-		fputs(", Linux ", t->f);
-		put_text(t->f, i->osrelease, 48, t->o->utf8);
-	}
-	if (i->arch) {
-		fputc(' ', t->f);
-		put_text(t->f, i->arch, 16, t->o->utf8);
-	}
 	fputc('\n', t->f);
+	f = begin(t);
+	fprintf(f, "%s", format_bytes(a, i->bytes));
+	if (i->hostname)
+		fprintf(f, ", recorded on %.64s", i->hostname);
+	if (i->osrelease)
+		fprintf(f, ", Linux %.64s", i->osrelease);
+	if (i->arch)
+		fprintf(f, " %.16s", i->arch);
+	end(t, INK_NONE, 2);
 	put_command(t);
-	if (t->r->first_ns <= t->r->last_ns)
-		fprintf(t->f, "  %s from the first sample to the last; times count from the first, at %.6f s\n",
-			format_time(a, t->r->last_ns - t->r->first_ns), (double)t->r->first_ns / 1e9);
-	if (t->r->filtered)
-		fprintf(t->f, "  filters left %s of %s sample records\n", format_count(a, t->r->samples),
-			format_count(b, t->r->samples + t->r->filtered));
+	put_times(t);
 	if (t->r->damaged) {
-		ink(t->f, t->o, INK_WARN);
-		fprintf(t->f, "  damaged: ");
-		put_text(t->f, t->r->nr_messages ? t->r->messages[0] : "what could be read follows", 0,
-			 t->o->utf8);
+		f = begin(t);
+		fprintf(f, "damaged: %s", t->r->nr_messages ? t->r->messages[0] : "what could be read follows");
 		if (t->r->nr_messages > 1)
-			fprintf(t->f, " (and %zu more)", t->r->nr_messages - 1);
-		ink(t->f, t->o, INK_NONE);
-		fputc('\n', t->f);
+			fprintf(f, " (and %zu more)", t->r->nr_messages - 1);
+		end(t, INK_WARN, 2);
 	} else if (t->r->own_file && !t->r->has_end) {
-		fprintf(t->f, "  the recording was not ended regularly: it holds what was written until then\n");
+		put_sentence(t, INK_WARN, 2,
+			     "the recording was not ended regularly: it holds what was written until then");
 	}
-	if (t->r->aux_bytes)
-		fprintf(t->f, "  %s of AUX trace data were not decoded\n", format_bytes(a, t->r->aux_bytes));
+	if (t->r->aux_bytes) {
+		fprintf(begin(t), "%s of AUX trace data were not decoded", format_bytes(a, t->r->aux_bytes));
+		end(t, INK_WARN, 2);
+	}
 }
 
 /* ---- events ---- */
@@ -136,78 +175,78 @@ static struct da_ledger ledger_of(const struct da_offline_result *r, uint32_t ev
 	return sum;
 }
 
-/* The drops of one layer that count, the largest first; at most four unless verbose. */
-static void put_drops(const struct text *t, const struct da_ledger *l, enum da_stage s, const char *what)
+/* The next drop of a layer in order of size: smaller than the last one, or as large and later. */
+static unsigned next_drop(const struct da_ledger *l, enum da_stage s, uint64_t last, unsigned last_at)
 {
-	unsigned shown = 0, left = 0, d, best;
-	uint64_t last = UINT64_MAX;
-	unsigned last_at = 0;
-	char a[WORD], b[WORD];
+	unsigned best = DA_DROP_NR, d;
 
-	if (!da_ledger_drops(l, s))
-		return;
-	fprintf(t->f, "    %s: ", what);
-	for (;;) {
-		best = DA_DROP_NR;
-		for (d = 0; d < DA_DROP_NR; d++) {
-			uint64_t n = l->drop[d];
+	for (d = 0; d < DA_DROP_NR; d++) {
+		uint64_t n = l->drop[d];
 
-			if (da_drop_stage((enum da_drop)d) != s || !n || n > last || (n == last && d <= last_at))
-				continue;
-			if (best == DA_DROP_NR || n > l->drop[best])
-				best = d;
-		}
-		if (best == DA_DROP_NR)
-			break;
-		last = l->drop[best];
-		last_at = best;
-		if (shown == 4 && !t->o->verbose) {
-			left++;
+		if (da_drop_stage((enum da_drop)d) != s || !n || n > last || (n == last && d <= last_at))
 			continue;
-		}
-		fprintf(t->f, "%s%s %s (%s)", shown++ ? ", " : "", da_drop_name((enum da_drop)best),
-			format_count(a, last), format_pct(b, last, l->in[s]));
+		if (best == DA_DROP_NR || n > l->drop[best])
+			best = d;
 	}
-	if (left)
-		fprintf(t->f, ", %u more", left);
-	fputc('\n', t->f);
+	return best;
 }
 
-static void put_event(const struct text *t, uint32_t event)
+/* The drops of one layer, the largest first; at most MAX_DROPS unless verbose. */
+static void put_drops(struct text *t, const struct da_ledger *l, enum da_stage s, const char *what)
+{
+	unsigned shown = 0, left = 0, d = next_drop(l, s, UINT64_MAX, 0);
+	char a[WORD], b[WORD];
+	FILE *f;
+
+	if (d == DA_DROP_NR)
+		return;
+	f = begin(t);
+	fprintf(f, "%s:", what);
+	for (; d != DA_DROP_NR; d = next_drop(l, s, l->drop[d], d)) {
+		if (shown == MAX_DROPS && !t->o->verbose)
+			left++;
+		else
+			fprintf(f, "%s %s %s (%s)", shown++ ? "," : "", da_drop_name((enum da_drop)d),
+				format_count(a, l->drop[d]), format_pct(b, l->drop[d], l->in[s]));
+	}
+	if (left)
+		fprintf(f, ", %u more", left);
+	end(t, INK_NONE, 4);
+}
+
+static void put_event(struct text *t, uint32_t event)
 {
 	const struct da_offline_event *e = &t->r->events[event];
 	struct da_ledger l = ledger_of(t->r, event);
+	uint64_t valid = l.out[DA_STAGE_SAMPLE];
 	char a[WORD], b[WORD], c[WORD];
+	FILE *f = begin(t);
 
-	fputs("  ", t->f);
-	put_text(t->f, e->name, 40, t->o->utf8);
+	fprintf(f, "%.64s", e->name);
 	if (e->period)
-		fprintf(t->f, ", period %s %s", format_count(a, e->period), e->unit);
-	fprintf(t->f, "; %s\n", address_from(e->producer));
-	fprintf(t->f, "    %s samples: %s valid (%s)", format_count(a, l.in[DA_STAGE_SAMPLE]),
-		format_count(b, l.out[DA_STAGE_SAMPLE]),
-		format_pct(c, l.out[DA_STAGE_SAMPLE], l.in[DA_STAGE_SAMPLE]));
-	if (l.in[DA_STAGE_MATCH] != l.out[DA_STAGE_SAMPLE])
-		fprintf(t->f, ", %s accesses", format_count(a, l.in[DA_STAGE_MATCH]));
-	fprintf(t->f, "; %s matched", format_count(a, l.out[DA_STAGE_MATCH]));
-	fprintf(t->f, ", %s updates\n", format_count(a, l.out[DA_STAGE_UPDATE]));
+		fprintf(f, ", period %s %s", format_count(a, e->period), e->unit);
+	fprintf(f, "; %s", address_from(e->producer));
+	end(t, INK_NONE, 2);
+	f = begin(t);
+	fprintf(f, "%s sample%s: %s valid (%s)", format_count(a, l.in[DA_STAGE_SAMPLE]),
+		plural(l.in[DA_STAGE_SAMPLE]), format_count(b, valid), format_pct(c, valid, l.in[DA_STAGE_SAMPLE]));
+	if (l.in[DA_STAGE_MATCH] != valid)
+		fprintf(f, ", %s accesses", format_count(a, l.in[DA_STAGE_MATCH]));
+	fprintf(f, "; %s matched, %s update%s", format_count(a, l.out[DA_STAGE_MATCH]),
+		format_count(b, l.out[DA_STAGE_UPDATE]), plural(l.out[DA_STAGE_UPDATE]));
+	end(t, INK_NONE, 4);
 	put_drops(t, &l, DA_STAGE_SAMPLE, "not valid");
 	put_drops(t, &l, DA_STAGE_MATCH, "not matched");
-	if (e->producer == DA_PROD_REGS && l.out[DA_STAGE_SAMPLE]) {
-		ink(t->f, t->o, INK_DIM);
-		fputs("    note: a time sample shows the instruction after a slow one. Shares tell where a pass\n"
-		      "    is slow, not how often memory is accessed.\n",
-		      t->f);
-		ink(t->f, t->o, INK_NONE);
-	} else if (e->producer == DA_PROD_FAULT && l.out[DA_STAGE_SAMPLE]) {
-		ink(t->f, t->o, INK_DIM);
-		fputs("    note: a fault is a page's first touch, not each access to it.\n", t->f);
-		ink(t->f, t->o, INK_NONE);
-	}
+	if (e->producer == DA_PROD_REGS && valid)
+		put_sentence(t, INK_DIM, 4,
+			     "note: a time sample shows the instruction after a slow one. Shares tell where a pass "
+			     "is slow, not how often memory is accessed.");
+	else if (e->producer == DA_PROD_FAULT && valid)
+		put_sentence(t, INK_DIM, 4, "note: a fault is a page's first touch, not each access to it.");
 }
 
 /* Different units, and two may tell the same loss: listed, never added. */
-static void put_lost(const struct text *t)
+static void put_lost(struct text *t)
 {
 	const struct da_offline_lost *l = &t->r->lost;
 	const struct {
@@ -222,33 +261,28 @@ static void put_lost(const struct text *t)
 		{l->aux_collisions, "AUX records with collisions"},
 		{l->throttled, "THROTTLE records"},
 	};
+	FILE *f = begin(t);
 	bool any = false;
 	char a[WORD];
 	size_t i;
 
+	fputs("lost before decoding:", f);
 	for (i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		if (all[i].n <= 0)
 			continue;
-		if (!any)
-			ink(t->f, t->o, INK_WARN);
-		fprintf(t->f, "%s%s %s", any ? ", " : "  lost before decoding: ",
-			format_count(a, (uint64_t)all[i].n), all[i].what);
+		fprintf(f, "%s %s %s", any ? "," : "", format_count(a, (uint64_t)all[i].n), all[i].what);
 		any = true;
 	}
-	if (any) {
-		ink(t->f, t->o, INK_NONE);
-		fputc('\n', t->f);
-	} else if (l->counter == 0) {
-		fputs("  lost before decoding: nothing, by the events' own counters\n", t->f);
-	} else {
-		fputs("  lost before decoding: no record of a loss\n", t->f);
-	}
+	if (!any)
+		fputs(l->counter == 0 ? " nothing, by the events' own counters" : " no record of a loss", f);
+	end(t, any ? INK_WARN : INK_NONE, 2);
 }
 
-static void put_events(const struct text *t)
+static void put_events(struct text *t)
 {
 	const struct da_offline_result *r = t->r;
-	struct da_ledger rec = r->recorded_ledger;
+	struct da_counters c = da_ledger_counters(&r->recorded_ledger);
+	char a[WORD], b[WORD];
 	enum da_stage bad;
 	uint32_t i;
 
@@ -256,31 +290,28 @@ static void put_events(const struct text *t)
 		if (!is_silent(&r->events[i]) || t->o->verbose)
 			put_event(t, i);
 	put_lost(t);
-	if (r->has_recorded && (t->o->verbose || da_ledger_drops(&rec, DA_STAGE_RING))) {
-		char a[WORD], b[WORD];
-		struct da_counters c = da_ledger_counters(&rec);
-
-		fprintf(t->f, "  while recording: %s reports offered, %s dropped by full report buffers\n",
+	if (r->has_recorded && (t->o->verbose || da_ledger_drops(&r->recorded_ledger, DA_STAGE_RING))) {
+		fprintf(begin(t), "while recording: %s reports offered, %s dropped by full report buffers",
 			format_count(a, c.reports), format_count(b, c.overflow));
+		end(t, c.overflow ? INK_WARN : INK_NONE, 2);
 	}
 	if (!da_ledger_conserves(&r->ledger, &bad)) {
-		ink(t->f, t->o, INK_WARN);
-		fprintf(t->f, "  BUG: the counters of layer %s do not add up; please report this\n",
+		fprintf(begin(t), "BUG: the counters of layer %s do not add up; please report this",
 			da_stage_name(bad));
-		ink(t->f, t->o, INK_NONE);
+		end(t, INK_WARN, 2);
 	}
 }
 
 /* ---- tables of regions ---- */
 
-static void put_number(const struct text *t, int columns, bool known, uint64_t n)
+static void put_number(struct text *t, int columns, bool known, uint64_t n)
 {
 	char a[WORD];
 
 	fprintf(t->f, " %*s", columns, known ? format_count(a, n) : "-");
 }
 
-static void put_region(const struct text *t, const struct row *w, const struct totals *all, int address)
+static void put_region(struct text *t, const struct row *w, const struct totals *all, int address)
 {
 	double share = all->accesses ? (double)w->st->accesses / (double)all->accesses : 0;
 	bool directed = w->st->reads || w->st->writes;
@@ -297,7 +328,7 @@ static void put_region(const struct text *t, const struct row *w, const struct t
 	fputc('\n', t->f);
 }
 
-static int put_table(const struct text *t, const struct da_space *s, uint32_t event)
+static int put_table(struct text *t, const struct da_space *s, uint32_t event)
 {
 	size_t nr, shown, i, silent = s->nr_regions - t->total[event].regions;
 	uint64_t rest = 0, silent_bytes = 0;
@@ -318,19 +349,20 @@ static int put_table(const struct text *t, const struct da_space *s, uint32_t ev
 		rest += rows[i].st->samples;
 	free(rows);
 	if (rest)
-		fprintf(t->f, "%zu more regions have %s samples (%s)\n", nr - shown, format_count(a, rest),
-			format_pct(b, rest, t->total[event].samples));
+		fprintf(t->f, "%zu more region%s: %s sample%s (%s)\n", nr - shown, plural(nr - shown),
+			format_count(a, rest), plural(rest), format_pct(b, rest, t->total[event].samples));
 	for (i = 0; i < s->nr_regions; i++)
 		if (!stat_of(&s->regions[i], event))
 			silent_bytes += s->regions[i].end - s->regions[i].start;
 	if (silent)
-		fprintf(t->f, "%zu more mapped regions (%s) have none\n", silent, format_bytes(a, silent_bytes));
+		fprintf(t->f, "%zu more region%s (%s): no samples\n", silent, plural(silent),
+			format_bytes(a, silent_bytes));
 	return 0;
 }
 
 /* ---- spaces ---- */
 
-static int put_space(const struct text *t, const struct da_space *s)
+static int put_space(struct text *t, const struct da_space *s)
 {
 	char a[WORD];
 	uint32_t e;
@@ -351,8 +383,8 @@ static int put_space(const struct text *t, const struct da_space *s)
 		ink(t->f, t->o, INK_NONE);
 		fputs(": ", t->f);
 		put_text(t->f, t->r->events[e].name, 32, t->o->utf8);
-		fprintf(t->f, ", %s samples in %zu region%s\n", format_count(a, t->total[e].samples),
-			t->total[e].regions, t->total[e].regions == 1 ? "" : "s");
+		fprintf(t->f, ", %s sample%s in %zu region%s\n", format_count(a, t->total[e].samples),
+			plural(t->total[e].samples), t->total[e].regions, plural(t->total[e].regions));
 		err = put_table(t, s, e);
 		if (!err && t->o->heatmap)
 			err = render_heat(t->f, t->r, s, e, t->o);
@@ -363,7 +395,7 @@ static int put_space(const struct text *t, const struct da_space *s)
 }
 
 /* Processes that got no table: a line each. */
-static void put_others(const struct text *t, size_t first, uint64_t all)
+static void put_others(struct text *t, size_t first, uint64_t all)
 {
 	const struct da_match *m = t->r->match;
 	size_t i, shown = 0, more = 0;
@@ -385,7 +417,7 @@ static void put_others(const struct text *t, size_t first, uint64_t all)
 			fputs("\nOther processes (--limit 0 shows all, --pid and --comm choose):\n", t->f);
 		fprintf(t->f, "%10" PRIu32 "  ", s->pid);
 		fprintf(t->f, "%*s", (int)(20 - put_text(t->f, *s->comm ? s->comm : "?", 20, t->o->utf8)), "");
-		fprintf(t->f, " %11s samples %7s\n", format_count(a, n), format_pct(b, n, all));
+		fprintf(t->f, " %11s sample%-1s %7s\n", format_count(a, n), plural(n), format_pct(b, n, all));
 	}
 	if (more)
 		fprintf(t->f, "      %zu more %*s %11s samples %7s\n", more,
@@ -394,7 +426,7 @@ static void put_others(const struct text *t, size_t first, uint64_t all)
 }
 
 /* Spaces come with the fullest first and the physical one last. */
-static int put_spaces(const struct text *t)
+static int put_spaces(struct text *t)
 {
 	const struct da_match *m = t->r->match;
 	size_t i, shown = 0, nr = da_match_nr_spaces(m);
@@ -440,17 +472,21 @@ int da_render_report_text(FILE *f, const struct da_offline_result *r, const stru
 {
 	struct da_render_opts own = *o;
 	struct text t = {.f = f, .o = &own, .r = r};
-	int err;
+	int err = -DA_ENOMEM;
 
-	if (own.width < 60)
-		own.width = 60;
+	if (own.width < DA_RENDER_WIDTH_MIN)
+		own.width = DA_RENDER_WIDTH_MIN;
 	t.total = calloc(r->nr_events + 1, sizeof(*t.total));
-	if (!t.total)
-		return -DA_ENOMEM;
-	put_file(&t);
-	fputc('\n', f);
-	put_events(&t);
-	err = put_spaces(&t);
+	t.line = open_memstream(&t.words, &t.len);
+	if (t.total && t.line) {
+		put_file(&t);
+		fputc('\n', f);
+		put_events(&t);
+		err = put_spaces(&t);
+	}
+	if (t.line)
+		fclose(t.line);
+	free(t.words);
 	free(t.total);
 	return err;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names of the access report's enums (da_report.h), as JSON, samples output and messages show them. No
- * logic.
+ * Names of the access report's enums (da_report.h), as JSON, samples output and messages show
+ * them. No logic.
  */
 #include "da_report.h"
 

@@ -98,9 +98,14 @@ static bool read_entry(struct s_paddr *p, uint32_t pid, uint64_t vpn, uint64_t *
 	return false;
 }
 
+static struct stored *slot_of(const struct s_paddr *p, uint32_t pid, uint64_t vpage)
+{
+	return &p->stored[(pid * 0x9e3779b1u ^ (uint32_t)(vpage >> 12) * 0x85ebca6bu) % NR_SLOTS];
+}
+
 static void store(struct s_paddr *p, uint32_t pid, uint64_t time_ns, uint64_t vpage, uint64_t ppage)
 {
-	struct stored *st = &p->stored[(pid * 0x9e3779b1u ^ (uint32_t)(vpage >> 12) * 0x85ebca6bu) % NR_SLOTS];
+	struct stored *st = slot_of(p, pid, vpage);
 	uint8_t b[DA_OWN_PADDR_BYTES] = {0};
 
 	if (st->pid == pid && st->vpage == vpage && st->ppage == ppage)
@@ -116,17 +121,17 @@ static void store(struct s_paddr *p, uint32_t pid, uint64_t time_ns, uint64_t vp
 bool s_paddr_lookup(void *paddr, uint32_t pid, uint64_t time_ns, uint64_t vaddr, uint64_t *out)
 {
 	struct s_paddr *p = paddr;
-	uint64_t page = (uint64_t)p->page, entry = 0;
-	bool ok = false;
+	uint64_t page = (uint64_t)p->page, vpage = vaddr - vaddr % page, entry = 0, ppage = 0;
+	const struct stored *st;
 
 	pthread_mutex_lock(&p->lock);
-	if (read_entry(p, pid, vaddr / page, &entry) && (entry & PM_PRESENT) && (entry & PM_FRAME)) {
-		uint64_t ppage = (entry & PM_FRAME) * page;
-
-		*out = ppage + vaddr % page;
-		ok = true;
-		store(p, pid, time_ns, vaddr - vaddr % page, ppage);
-	}
+	if (read_entry(p, pid, vaddr / page, &entry) && (entry & PM_PRESENT))
+		ppage = (entry & PM_FRAME) * page; /* frame 0: hidden from us */
+	st = slot_of(p, pid, vpage);
+	/* a page that is gone is stored too (0), or report would go on with its old frame */
+	if (ppage || (st->pid == pid && st->vpage == vpage))
+		store(p, pid, time_ns, vpage, ppage);
 	pthread_mutex_unlock(&p->lock);
-	return ok;
+	*out = ppage + vaddr % page;
+	return ppage;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names of the seven layers and their drops, and the arithmetic on ledgers: sums for display, the
- * conservation check, the seeds' counters. Counts nothing itself: who adds to a counter is in
- * doc/stages.md.
+ * Names of the seven layers and their drops, and the arithmetic on ledgers: sums for display,
+ * the conservation check, the seeds' counters. Counts nothing itself: who adds to a counter is
+ * in doc/stages.md.
  *
- * A ledger may come from a file, so no sum here may wrap into a plausible number: sums saturate, and a
- * layer whose sum would wrap does not conserve.
+ * A ledger may come from a file, so no sum here may wrap into a plausible number: sums saturate,
+ * and a layer whose sum would wrap does not conserve.
  */
 #include "da_stage.h"
 
@@ -147,7 +147,8 @@ struct da_counters da_ledger_counters(const struct da_ledger *l)
 		.reports = l->in[DA_STAGE_RING],
 		.enqueue = sub_saturated(l->in[DA_STAGE_RING], refused),
 		.dequeue = l->out[DA_STAGE_RING],
-		/* an overwritten report was enqueued first, yet never reached a reader: lost all the same */
+		/* an overwritten report was enqueued first, yet never reached a reader: lost all
+		 * the same */
 		.overflow = add_saturated(l->drop[DA_DROP_OVERFLOW], l->drop[DA_DROP_OVERWRITTEN]),
 		.peak = l->peak,
 		.match = l->out[DA_STAGE_MATCH],

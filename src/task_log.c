@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The logs of task_log.h: how each entry changes the state of its process, and what has to be worked out
- * again when an entry is put before others. Knows no records and answers no questions: src/task.c does.
+ * The logs of task_log.h: how each entry changes the state of its process, and what has to be
+ * worked out again when an entry is put before others. Knows no records and answers no
+ * questions: src/task.c does.
  *
- * Two kinds of entry begin an address space whatever was before (OP_FORK, OP_EXEC), so a late entry is
- * felt no further than to the next of these. Another entry begins one only if the process is not known
- * at its time.
+ * Two kinds of entry begin an address space whatever was before (OP_FORK, OP_EXEC), so a late
+ * entry is felt no further than to the next of these. Another entry begins one only if the
+ * process is not known at its time.
  */
 #include "task_log.h"
 
@@ -22,6 +23,9 @@
 #define CREDIT_MAX    (1 << 26)
 #define CREDIT_RECORD 256
 #define COST_OVERLAY  32
+
+#define BRK_RANDOM (1ull << 30)
+#define BRK_ALONE  (64ull << 30)
 
 /* What a single late record may reach: a second's worth of entries of the busiest process. */
 #define MAX_REACH (1 << 14)
@@ -52,6 +56,8 @@ struct da_tasks *log_new(const struct log_limits *limits)
 	t->limits = *limits;
 	tree_pool_init(&t->tree, limits->nodes);
 	names_init(&t->names, seed);
+	t->anon_name = names_keep(&t->names, "//anon");
+	t->heap_name = names_keep(&t->names, "[heap]");
 	idmap_init(&t->by_id, seed);
 	idmap_init(&t->members, seed);
 	t->credit = CREDIT_START;
@@ -270,8 +276,8 @@ static uint32_t space_add(struct da_tasks *t, const struct task *p, const struct
 	return ++t->nr_spaces;
 }
 
-/* mm, members and flags of entry i. An entry that began an address space before and does so again keeps
- * its number: others know the space by it. */
+/* mm, members and flags of entry i. An entry that began an address space before and does so
+ * again keeps its number: others know the space by it. */
 static void work_out_life(struct da_tasks *t, struct task *p, uint32_t i)
 {
 	const struct op none = {0}, *prev = i ? &p->ops[i - 1] : &none;
@@ -281,8 +287,6 @@ static void work_out_life(struct da_tasks *t, struct task *p, uint32_t i)
 
 	op->flags = 0;
 	if (!begins) {
-		if (had)
-			t->space[op->mm - 1].pid = 0;
 		op->mm = prev->mm;
 		op->members = prev->members;
 	} else {
@@ -310,11 +314,45 @@ static uint32_t root_of_parent(const struct da_tasks *t, const struct lineage *l
 	return i == LOG_NONE || !line->copies ? 0 : p->ops[i].root;
 }
 
+/* Is a piece the end of a program's file, or its bss behind that? */
+static bool ends_program(const struct da_tasks *t, uint32_t base, const struct tree_node *n)
+{
+	const struct tree_node *before;
+
+	if (t->map[n->rec].kind == DA_MAP_FILE)
+		return true;
+	before = n->start ? tree_floor(&t->tree, base, n->start - 1) : NULL;
+	return t->map[n->rec].kind == DA_MAP_ANON && before && before->end == n->start &&
+	       t->map[before->rec].kind == DA_MAP_FILE;
+}
+
+/* Recent kernels (seen: 6.18) record a process's first brk as //anon, and only its growth as
+ * [heap]. It is told from other memory by its place: a random distance of up to 1 GiB above the
+ * program, and nothing else for a long way, as mmap works at the other end of the address space. */
+static bool is_first_brk(const struct da_tasks *t, uint32_t base, const struct mapping *m)
+{
+	const struct tree_node *below, *above;
+
+	if (!m->may_be_heap || !t->heap_name)
+		return false;
+	below = tree_floor(&t->tree, base, m->start);
+	above = tree_above(&t->tree, base, m->start);
+	return below && below->end < m->start && m->start - below->end <= BRK_RANDOM &&
+	       ends_program(t, base, below) && above && above->start > m->end &&
+	       above->start - m->end > BRK_ALONE;
+}
+
 static uint32_t overlay(struct da_tasks *t, uint32_t base, const struct op *op)
 {
-	const struct mapping *m = &t->map[op->ref];
+	struct mapping *m = &t->map[op->ref];
 	uint32_t root;
 
+	if (m->may_be_heap) {
+		bool heap = is_first_brk(t, base, m);
+
+		m->kind = heap ? DA_MAP_HEAP : DA_MAP_ANON;
+		m->name = heap ? t->heap_name : t->anon_name;
+	}
 	if (tree_size(&t->tree, base) >= t->limits.maps_per_mm ||
 	    tree_overlay(&t->tree, base, m->start, m->end, op->ref, op->root, &root)) {
 		t->stats.over_limit++;
@@ -331,13 +369,12 @@ static void changed_for_child(struct da_tasks *t, uint32_t lineage)
 		t->todo[t->nr_todo++] = lineage;
 }
 
-/* The root of entry i. *was, counted: what the entry before it had until now; then, unless the entry is
- * fresh, what this one had. Returns whether it changed. */
-static bool work_out_root(struct da_tasks *t, struct task *p, uint32_t i, bool fresh,
-			  bool had_begun, uint32_t *was)
+/* The root of entry i (0 where there is no process). *was, counted: what the entry before it had
+ * until now; then, unless the entry is fresh, what this one had. Returns whether it changed. */
+static bool work_out_root(struct da_tasks *t, struct task *p, uint32_t i, bool fresh, uint32_t *was)
 {
 	struct op *op = &p->ops[i];
-	uint32_t old_base = had_begun ? 0 : *was, base = 0, root;
+	uint32_t base = 0, root;
 	bool changed;
 
 	if (op->kind == OP_FORK && op->mm)
@@ -346,7 +383,7 @@ static bool work_out_root(struct da_tasks *t, struct task *p, uint32_t i, bool f
 		base = p->ops[i - 1].root;
 	if (op->kind != OP_MMAP || !op->mm) {
 		root = tree_ref(&t->tree, base);
-	} else if (!fresh && base == old_base) {
+	} else if (!fresh && base == *was) {
 		root = tree_ref(&t->tree, op->root);
 	} else {
 		root = overlay(t, base, op);
@@ -373,7 +410,7 @@ static void work_out_child(struct da_tasks *t, const struct lineage *line)
 		return;
 	do {
 		t->credit--;
-		if (!work_out_root(t, p, i, false, p->ops[i].flags & OP_BEGINS, &was))
+		if (!work_out_root(t, p, i, false, &was))
 			break;
 	} while (++i < p->nr_ops && p->ops[i].mm && !(p->ops[i].flags & OP_BEGINS));
 	tree_unref(&t->tree, was);
@@ -459,10 +496,8 @@ int log_insert(struct da_tasks *t, struct task *p, const struct op *entry)
 	prev = at ? &p->ops[at - 1] : &none;
 	was = tree_ref(&t->tree, prev->root);
 	for (uint32_t i = at; i <= end; i++) {
-		bool had_begun = p->ops[i].flags & OP_BEGINS;
-
 		work_out_life(t, p, i);
-		work_out_root(t, p, i, i == at, had_begun, &was);
+		work_out_root(t, p, i, i == at, &was);
 	}
 	tree_unref(&t->tree, was);
 	if (at < end || p->ops[at].mm != prev->mm || p->ops[at].root != prev->root)

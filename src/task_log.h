@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The insides of struct da_tasks: a log for each process of what its records say, sorted by time, each
- * entry with the state after it. A question about a time is a binary search; a record that arrives late
- * is put where it belongs and the entries after it are worked out again, in the children forked from
- * them too. So the order of arrival does not matter. Shared by src/task*.c only; no locking here.
+ * The insides of struct da_tasks: a log for each process of what its records say, sorted by
+ * time, each entry with the state after it. A question about a time is a binary search; a record
+ * that arrives late is put where it belongs and the entries after it are worked out again, in
+ * the children forked from them too. So the order of arrival does not matter. Shared by
+ * src/task*.c only; no locking here.
  */
 #ifndef DA_TASK_LOG_H
 #define DA_TASK_LOG_H
@@ -25,7 +26,7 @@ enum op_kind {
 	OP_MMAP,
 	OP_COMM,
 	OP_THREAD, /* a thread of this process was created */
-	OP_PARENT, /* this process forked another one: the child's OP_FORK takes its address space */
+	OP_PARENT, /* this process forked another one, whose OP_FORK copies from here */
 	OP_EXIT,   /* of one thread; the process ends with its last known one */
 	OP_EXEC,   /* a new address space, whatever was before; the first of the two "hard" kinds */
 	OP_FORK    /* this process begins */
@@ -81,6 +82,7 @@ struct mapping {
 	const char *name;
 	uint32_t maj, min, prot;
 	uint8_t kind;
+	bool may_be_heap; /* private anonymous memory to read and write */
 };
 
 /* Who created whom: key of the entry and the thread that did it. */
@@ -91,7 +93,8 @@ struct lineage {
 	bool copies;                        /* the child begins with the parent's mappings */
 };
 
-/* Where an address space begins; pid 0: it turned out to be part of another one. */
+/* Where an address space begins, unless a late record made it part of another one: then the
+ * entry of this key does not begin it any more. */
 struct space {
 	uint64_t time_ns;
 	uint32_t seq, pid;
@@ -110,7 +113,8 @@ struct da_tasks {
 	struct da_tasks_stats stats;
 	struct tree_pool tree;
 	struct names names;
-	struct idmap by_id;   /* pid or tid -> index of task */
+	const char *anon_name, *heap_name; /* NULL: there was no memory for them */
+	struct idmap by_id;                /* pid or tid -> index of task */
 	struct idmap members; /* mm << 32 | tid, of those alive at the end of the logs */
 	struct task **task;
 	uint32_t nr_tasks, room_tasks;
@@ -143,10 +147,11 @@ struct task *log_task_add(struct da_tasks *t, uint32_t id);   /* NULL: out of me
  * { uint64_t time_ns; uint32_t seq; } and are size bytes apart. */
 uint32_t log_upto(const void *array, uint32_t nr, size_t size, uint64_t time_ns, uint32_t seq);
 
-/* The time at which a record about these pids and tids may be taken in: its own, or that of the latest
- * entry about any of them if too much would have to be worked out again. */
+/* The time at which a record about these pids and tids may be taken in: its own, or that of the
+ * latest entry about any of them if too much would have to be worked out again. */
 uint64_t log_admit(struct da_tasks *t, const uint32_t *ids, size_t nr, uint64_t time_ns);
-/* Puts an entry (key, ref, tid, kind) into p's log. 0 or -DA_ENOMEM; the log is sound either way. */
+/* Puts an entry (key, ref, tid, kind) into p's log. 0 or -DA_ENOMEM; the log is sound either
+ * way. */
 int log_insert(struct da_tasks *t, struct task *p, const struct op *entry);
 
 /* The last entry at or before time; NULL: none. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The string store of task_names.h: chunks that never move and a hash table of pointers into them. Each
- * string is bounded by the record that it came in, so the store is by its input.
+ * The string store of task_names.h: chunks that never move and a hash table of pointers into
+ * them. Each string is bounded by the record that it came in, so the store is by its input.
  *
  * Names of mappings: linux kernel/events/core.c perf_event_mmap_event(), fs/proc/task_mmu.c,
  * mm/shmem.c; older perf wrote "[stack:TID]".

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Strings kept once each (names of mappings, comms), and what kind of mapping a name says. Strings stay
- * where they are until release. No locking.
+ * Strings kept once each (names of mappings, comms), and what kind of mapping a name says.
+ * Strings stay where they are until release. No locking.
  */
 #ifndef DA_TASK_NAMES_H
 #define DA_TASK_NAMES_H
@@ -25,8 +25,8 @@ void names_release(struct names *n);
 /* The kept copy of text; NULL: out of memory. */
 const char *names_keep(struct names *n, const char *text);
 
-/* MAP_PRIVATE tells private /dev/zero memory from shared anonymous memory: `shared` when the record said
- * so or did not say. */
+/* MAP_PRIVATE tells private /dev/zero memory from shared anonymous memory: `shared` when the
+ * record said so or did not say. */
 enum da_map_kind names_map_kind(const char *name, bool shared);
 
 #endif

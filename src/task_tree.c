@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The persistent trees of task_tree.h. Functions named *_own take over the caller's references to their
- * trees; a node with one reference is taken apart and used again, so a change costs O(log n) nodes.
+ * The persistent trees of task_tree.h. Functions named *_own take over the caller's references
+ * to their trees; a node with one reference is taken apart and used again, so a change costs
+ * O(log n) nodes.
  *
  * Nodes are reserved before a change begins: in the middle of one there is no way to fail.
  */
@@ -12,7 +13,8 @@
 
 #include "da_error.h"
 
-/* A change cuts along two paths and joins the parts: a few nodes for each of at most 2 x 64 levels. */
+/* A change cuts along two paths and joins the parts: a few nodes for each of at most 2 x 64
+ * levels. */
 #define RESERVE 1024
 
 /* Balance: the smaller side has at least 29 % of a node's weight (size + 1). */

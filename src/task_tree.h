@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Address spaces as persistent trees: every change makes a new root and leaves the old one as it was, so
- * an address space at any time, and a forked copy of it, is one number. Roots share what they have in
- * common; nodes are counted and freed with their last root.
+ * Address spaces as persistent trees: every change makes a new root and leaves the old one as it
+ * was, so an address space at any time, and a forked copy of it, is one number. Roots share what
+ * they have in common; nodes are counted and freed with their last root.
  *
- * A tree holds disjoint pieces of mappings, sorted by address and weight-balanced (join-based: Blelloch,
- * Ferizovic, Sun, "Just Join for Parallel Ordered Sets", 2016), so its height is below 2.1 log2(pieces)
- * whatever the input. Root 0 is the empty tree. No locking.
+ * A tree holds disjoint pieces of mappings, sorted by address and weight-balanced (join-based:
+ * Blelloch, Ferizovic, Sun, "Just Join for Parallel Ordered Sets", 2016), so its height is below
+ * 2.1 log2(pieces) whatever the input. Root 0 is the empty tree. No locking.
  */
 #ifndef DA_TASK_TREE_H
 #define DA_TASK_TREE_H
@@ -40,8 +40,9 @@ void tree_pool_release(struct tree_pool *p);
 uint32_t tree_ref(struct tree_pool *p, uint32_t root); /* returns root */
 void tree_unref(struct tree_pool *p, uint32_t root);
 
-/* A new root, owned by the caller: `root` with [start, end) of mapping rec laid over what was there. A
- * piece that `old` (0: none) holds just as well keeps its id. -DA_ENOMEM: no memory or max_nodes. */
+/* A new root, owned by the caller: `root` with [start, end) of mapping rec laid over what was
+ * there. A piece that `old` (0: none) holds just as well keeps its id. -DA_ENOMEM: no memory or
+ * max_nodes. */
 int tree_overlay(struct tree_pool *p, uint32_t root, uint64_t start, uint64_t end, uint32_t rec,
 		 uint32_t old, uint32_t *out);
 

@@ -15,9 +15,6 @@
 
 #define MAX_CHECKS  8  /* of a group, or its notes */
 #define CHECKS_STEP 48 /* a list with notes has seldom more */
-/* Events that keep their checks (60 KiB each); beyond it only the deciding one does. Files can declare any
- * number of events. */
-#define MAX_DETAILED 256
 
 /* Why a group is not judged check by check: NULL, or the evidence of its one line. */
 typedef const char *(*reason_fn)(const struct vd_event *e);
@@ -93,6 +90,7 @@ struct check {
 struct note {
 	const char *id;
 	vd_note_fn fn;
+	bool of_run; /* measured of the run, not of one event: said once */
 };
 
 /* In the order of the run. stage: -1 for what is no layer of the pipeline. */
@@ -113,61 +111,61 @@ static const struct group {
 		{"environment.limits", "Descriptors and locked memory suffice", vd_env_limits},
 		{"environment.clock", "Recording clock is readable", vd_env_clock},
 	}, {
-		{"environment.sample_rate", vd_note_rate_clamped},
+		{"environment.sample_rate", vd_note_rate_clamped, true},
 	}},
 	{"guard", -1, no_start, NULL, {
 		{"guard.counters_zero", "Counters began at zero", vd_guard_counters},
 		{"guard.no_old_state", "No state of an earlier run", vd_guard_state},
 		{"guard.unit_free", "Unit not held by another event", vd_guard_unit},
-	}, {{NULL, NULL}}},
+	}, {{NULL, NULL, false}}},
 	{"create", DA_STAGE_CREATE, no_run, NULL, {
 		{"create.opened", "Event opened", vd_create_opened},
 		{"create.state", "State reached CREATED", vd_create_state},
 		{"create.no_errors", "No open failed", vd_create_errors},
 	}, {
-		{"create.optional_bits", vd_note_optional_bits},
-		{"create.period", vd_note_period},
+		{"create.optional_bits", vd_note_optional_bits, false},
+		{"create.period", vd_note_period, false},
 	}},
 	{"bind", DA_STAGE_BIND, no_run, none_opened, {
 		{"bind.state", "State reached BOUND", vd_bind_state},
 		{"bind.mapped", "Rings mapped while disabled", vd_bind_mapped},
 	}, {
-		{"bind.ring_halved", vd_note_ring_halved},
+		{"bind.ring_halved", vd_note_ring_halved, true},
 	}},
 	{"enable", DA_STAGE_ENABLE, no_run, none_bound, {
 		{"enable.state", "State reached ENABLED", vd_enable_state},
 		{"enable.cpus", "Every CPU enabled, or the target was never there", vd_enable_cpus},
 	}, {
-		{"enable.multiplexed", vd_note_multiplexed},
+		{"enable.multiplexed", vd_note_multiplexed, false},
 	}},
 	{"sample", DA_STAGE_SAMPLE, NULL, none_enabled, {
 		{"sample.callback", "Samples arrive", vd_sample_callback},
 		{"sample.running", "State reached RUNNING", vd_sample_running},
 		{"sample.classified", "Every sample is valid or a named drop", vd_sample_classified},
 	}, {
-		{"sample.yield", vd_note_yield},
-		{"sample.cpus", vd_note_cpus},
-		{"sample.throttled", vd_note_throttled},
-		{"sample.aux", vd_note_aux},
+		{"sample.yield", vd_note_yield, false},
+		{"sample.cpus", vd_note_cpus, false},
+		{"sample.throttled", vd_note_throttled, true},
+		{"sample.aux", vd_note_aux, false},
 	}},
 	{"ring", DA_STAGE_RING, no_run, none_valid, {
 		{"ring.enqueue", "Reports enter the buffer or are counted", vd_ring_enqueue},
 		{"ring.closed", "What entered came out", vd_ring_closed},
 	}, {
-		{"ring.drops", vd_note_drops},
-		{"ring.kernel", vd_note_kernel_loss},
+		{"ring.drops", vd_note_drops, false},
+		{"ring.kernel", vd_note_kernel_loss, false},
 	}},
 	{"match", DA_STAGE_MATCH, NULL, none_dequeued, {
 		{"match.match", "Reports fall into regions of the target", vd_match},
-	}, {{NULL, NULL}}},
+	}, {{NULL, NULL, false}}},
 	{"update", DA_STAGE_UPDATE, NULL, none_matched, {
 		{"update.drain", "The drain ran", vd_update_drain},
 		{"update.credit", "Regions were credited", vd_update_credit},
-	}, {{NULL, NULL}}},
+	}, {{NULL, NULL, false}}},
 	{"teardown", -1, no_end, none_created, {
 		{"teardown.drain", "Disabled, then drained to the end", vd_teardown_drain},
 		{"teardown.released", "All released, AUX before its event", vd_teardown_released},
-	}, {{NULL, NULL}}},
+	}, {{NULL, NULL, false}}},
 	/* clang-format on */
 };
 
@@ -327,16 +325,15 @@ static enum da_level level_of(const struct da_event_verdict *v, const struct vd_
 	return layer[DA_STAGE_UPDATE] == DA_PASS ? DA_LEVEL_FULL : DA_LEVEL_UNKNOWN;
 }
 
-static int judge_event(const struct da_facts *f, const struct da_facts_event *ev, uint32_t id,
-		       struct da_event_verdict *v)
+int vd_judge_event(const struct da_facts *f, const struct da_facts_event *ev,
+		   uint64_t run_callbacks, struct da_event_verdict *v)
 {
 	struct vd_event e;
 	size_t i;
 	int ret;
 
-	vd_event_init(&e, f, ev);
+	vd_event_init(&e, f, ev, run_callbacks);
 	snprintf(v->name, sizeof(v->name), "%s", ev->name);
-	v->id = id;
 	for (i = 0; i < NR_GROUPS; i++) {
 		ret = judge_checks(v, &groups[i], &e);
 		if (!ret && groups[i].stage >= 0)
@@ -353,157 +350,13 @@ static int judge_event(const struct da_facts *f, const struct da_facts_event *ev
 	return 0;
 }
 
-/* ---- all events ---- */
-
-/* Greater is worse. UNKNOWN is worse than PLUMBING-ONLY: who is content with plumbing has not seen it. */
-static int badness(const struct da_event_verdict *v)
+bool vd_is_of_run(const char *id)
 {
-	static const int rank[DA_LEVEL_NR] = {
-		[DA_LEVEL_FULL] = 0,   [DA_LEVEL_PLUMBING] = 1, [DA_LEVEL_UNKNOWN] = 2,
-		[DA_LEVEL_BROKEN] = 3, [DA_LEVEL_UNUSABLE] = 4,
-	};
-	int r = rank[v->level] * DA_STAGE_NR;
+	size_t g, n;
 
-	/* Of two broken ones the earlier layer is the worse. */
-	return v->level == DA_LEVEL_BROKEN ? r + DA_STAGE_NR - 1 - (int)v->broken_at : r;
-}
-
-static void drop_checks(struct da_event_verdict *v)
-{
-	free(v->checks);
-	v->checks = NULL;
-	v->nr_checks = 0;
-}
-
-static int judge_all(const struct da_facts *f, bool any, struct da_verdict *out)
-{
-	static const struct da_facts_event nothing = {.name = ""};
-	struct da_event_verdict *v, *best = NULL;
-	size_t i;
-	int ret;
-
-	for (i = 0; i < out->nr_events; i++) {
-		v = &out->events[i];
-		ret = judge_event(f, i < f->nr_events ? &f->events[i] : &nothing, (uint32_t)i, v);
-		if (ret)
-			return ret;
-		if (best && (any ? badness(v) >= badness(best) : badness(v) <= badness(best))) {
-			if (i >= MAX_DETAILED)
-				drop_checks(v);
-			continue;
-		}
-		if (best && out->decider >= MAX_DETAILED)
-			drop_checks(best);
-		best = v;
-		out->decider = i;
-	}
-	return 0;
-}
-
-static void add_note(struct da_verdict *out, const struct da_event_verdict *v, const char *text)
-{
-	bool named = out->nr_events > 1 && v;
-
-	if (out->nr_notes < sizeof(out->notes) / sizeof(out->notes[0]))
-		snprintf(out->notes[out->nr_notes++], sizeof(out->notes[0]), "%s%s%s",
-			 named ? v->name : "", named ? ": " : "", text);
-}
-
-static void collect_notes(const struct da_facts *f, struct da_verdict *out)
-{
-	const struct da_event_verdict *v;
-	size_t i, k;
-
-	for (i = 0; i < out->nr_events; i++)
-		for (v = &out->events[i], k = 0; k < v->nr_checks; k++)
-			if (v->checks[k].note)
-				add_note(out, v, v->checks[k].title);
-	if (!f->live && f->own_file && !f->end_reason[0])
-		add_note(out, NULL, "the recording was cut short");
-	if (!f->live && !f->own_file)
-		add_note(out, NULL, "create, bind, enable and ring were not recorded");
-}
-
-static int exit_of(enum da_level l, const struct da_verdict_opts *o)
-{
-	static const int codes[DA_LEVEL_NR] = {
-		[DA_LEVEL_FULL] = 0,    [DA_LEVEL_PLUMBING] = 10, [DA_LEVEL_UNUSABLE] = 11,
-		[DA_LEVEL_BROKEN] = 12, [DA_LEVEL_UNKNOWN] = 13,
-	};
-
-	return l == DA_LEVEL_PLUMBING && o->require_plumbing ? 0 : codes[l];
-}
-
-/* --max-drop and --min-valid, for the event that decides or, if all must be good, for all. */
-static void apply_limits(const struct da_facts *f, const struct da_verdict_opts *o,
-			 struct da_verdict *out)
-{
-	struct vd_event e;
-	char text[128];
-	double drop, lost, valid;
-	size_t i;
-
-	for (i = 0; i < f->nr_events; i++) {
-		if (o->any && i != out->decider)
-			continue;
-		vd_event_init(&e, f, &f->events[i]);
-		drop = vd_drop_pct(&e);
-		lost = vd_kernel_loss_pct(&e);
-		valid = vd_valid_pct(&e);
-		text[0] = '\0';
-		if (o->max_drop_pct >= 0 && (drop > o->max_drop_pct || lost > o->max_drop_pct))
-			snprintf(text, sizeof(text), "%.1f %% lost is more than --max-drop %g %%",
-				 drop > lost ? drop : lost, o->max_drop_pct);
-		else if (o->min_valid_pct >= 0 && valid < o->min_valid_pct)
-			snprintf(text, sizeof(text), "%.1f %% valid is less than --min-valid %g %%",
-				 valid, o->min_valid_pct);
-		if (!text[0])
-			continue;
-		add_note(out, &out->events[i], text);
-		if (!out->exit_status)
-			out->exit_status = 14;
-	}
-}
-
-int da_verdict_judge(const struct da_facts *f, const struct da_verdict_opts *o,
-		     struct da_verdict *out)
-{
-	const struct da_event_verdict *v;
-	int ret;
-
-	memset(out, 0, sizeof(*out));
-	out->nr_events = f->nr_events ? f->nr_events : 1;
-	out->events = calloc(out->nr_events, sizeof(*out->events));
-	if (!out->events)
-		return -DA_ENOMEM;
-	ret = judge_all(f, o->any, out);
-	if (ret) {
-		da_verdict_release(out);
-		return ret;
-	}
-	v = &out->events[out->decider];
-	out->level = v->level;
-	out->broken_at = v->broken_at;
-	memcpy(out->layer, v->layer, sizeof(out->layer));
-	out->checks = v->checks;
-	out->nr_checks = v->nr_checks;
-	out->passed = v->passed;
-	out->failed = v->failed;
-	out->skipped = v->skipped;
-	out->unknown = v->unknown;
-	out->ring_recorded = f->live || f->own_file;
-	out->exit_status = exit_of(out->level, o);
-	collect_notes(f, out);
-	apply_limits(f, o, out);
-	return 0;
-}
-
-void da_verdict_release(struct da_verdict *v)
-{
-	size_t i;
-
-	for (i = 0; v->events && i < v->nr_events; i++)
-		free(v->events[i].checks);
-	free(v->events);
-	memset(v, 0, sizeof(*v));
+	for (g = 0; g < NR_GROUPS; g++)
+		for (n = 0; n < MAX_CHECKS && groups[g].notes[n].id; n++)
+			if (!strcmp(groups[g].notes[n].id, id))
+				return groups[g].notes[n].of_run;
+	return false;
 }

@@ -40,7 +40,18 @@ static void add_broken(struct vd_event *e, const struct da_ledger *l)
 	}
 }
 
-void vd_event_init(struct vd_event *e, const struct da_facts *f, const struct da_facts_event *ev)
+uint64_t vd_run_callbacks(const struct da_facts *f)
+{
+	struct da_ledger sum = {0};
+
+	for (size_t e = 0; e < f->nr_events; e++)
+		for (size_t c = 0; c < f->events[e].nr_cpus; c++)
+			da_ledger_add(&sum, &f->events[e].cpus[c].ledger);
+	return sum.in[DA_STAGE_SAMPLE];
+}
+
+void vd_event_init(struct vd_event *e, const struct da_facts *f, const struct da_facts_event *ev,
+		   uint64_t run_callbacks)
 {
 	size_t i;
 	int s;
@@ -48,6 +59,7 @@ void vd_event_init(struct vd_event *e, const struct da_facts *f, const struct da
 	memset(e, 0, sizeof(*e));
 	e->f = f;
 	e->ev = ev;
+	e->run_callbacks = run_callbacks;
 	e->count = e->lost = e->enabled_ns = e->running_ns = -1;
 	e->run_known = f->live || f->own_file;
 	e->cut_short = !f->live && f->own_file && !f->end_reason[0];
@@ -158,8 +170,10 @@ void vd_drops(const struct da_ledger *l, enum da_stage s, char *buf, size_t size
 
 const char *vd_ring(const struct da_facts *f, char buf[24])
 {
-	if (f->mmap_pages)
-		snprintf(buf, 24, "%u page%s", f->mmap_pages, f->mmap_pages == 1 ? "" : "s");
+	uint32_t pages = f->mmap_pages ? f->mmap_pages : f->mmap_pages_wanted;
+
+	if (pages)
+		snprintf(buf, 24, "%u page%s", pages, pages == 1 ? "" : "s");
 	else
 		snprintf(buf, 24, "unknown size");
 	return buf;

@@ -435,31 +435,35 @@ bool vd_note_drops(const struct vd_event *e, struct da_check *c)
 }
 
 /* Samples that the kernel could not store: the event's own counter, else what the records of the whole run
- * say. They are different accounts of one loss and never added. */
-static int64_t kernel_lost(const struct vd_event *e)
+ * say, and then of all its samples. They are different accounts of one loss and never added. */
+static int64_t kernel_lost(const struct vd_event *e, uint64_t *delivered)
 {
+	*delivered = e->n.callback;
 	if (e->lost >= 0)
 		return e->lost;
+	*delivered = e->run_callbacks;
 	return e->f->lost_records > e->f->lost_samples ? e->f->lost_records : e->f->lost_samples;
 }
 
 double vd_kernel_loss_pct(const struct vd_event *e)
 {
-	int64_t lost = kernel_lost(e);
+	uint64_t delivered;
+	int64_t lost = kernel_lost(e, &delivered);
 
-	return lost > 0 ? 100.0 * (double)lost / ((double)lost + (double)e->n.callback) : 0;
+	return lost > 0 ? 100.0 * (double)lost / ((double)lost + (double)delivered) : 0;
 }
 
 bool vd_note_kernel_loss(const struct vd_event *e, struct da_check *c)
 {
 	const struct da_facts *f = e->f;
 	char pct[16], counter[24], records[24], samples[24], pending[24], ring[24];
-	int64_t lost = kernel_lost(e);
+	uint64_t delivered;
+	int64_t lost = kernel_lost(e, &delivered);
 	struct da_cause *k;
 
 	if (lost <= 0)
 		return false;
-	vd_percent((double)lost, (double)lost + (double)e->n.callback, pct);
+	vd_percent((double)lost, (double)lost + (double)delivered, pct);
 	title(c, "%s of samples lost in the kernel's ring", pct);
 	vd_evidence(
 		c,

@@ -26,12 +26,21 @@ struct vd_event {
 	size_t rows, absent, sampled;          /* CPUs; where the target never was; with samples */
 	size_t at_least[DA_STATE_RUNNING + 1]; /* CPUs in this state or a later one */
 	int64_t count, lost, enabled_ns, running_ns; /* sums, -1: no CPU measured it */
-	bool run_known;                              /* create, bind, enable, ring were measured */
-	bool cut_short;                              /* a recording without an end */
+	uint64_t run_callbacks; /* of all events: what the run's losses are measured against */
+	bool run_known;         /* create, bind, enable, ring were measured */
+	bool cut_short;         /* a recording without an end */
 	enum da_result layer[DA_STAGE_NR]; /* filled layer by layer as the groups are judged */
 };
 
-void vd_event_init(struct vd_event *e, const struct da_facts *f, const struct da_facts_event *ev);
+void vd_event_init(struct vd_event *e, const struct da_facts *f, const struct da_facts_event *ev,
+		   uint64_t run_callbacks);
+uint64_t vd_run_callbacks(const struct da_facts *f);
+
+/* verdict.c: judges one event; the caller frees v->checks, on failure too. 0 or -DA_ENOMEM. */
+int vd_judge_event(const struct da_facts *f, const struct da_facts_event *ev,
+		   uint64_t run_callbacks, struct da_event_verdict *v);
+/* Is this note's text about the run, the same for every event? */
+bool vd_is_of_run(const char *id);
 
 /* ---- evidence and causes ---- */
 

@@ -58,7 +58,8 @@ static inline void spe_text(const struct da_spe_packet *k, char out[SPE_TEXT_MAX
 		snprintf(out, SPE_TEXT_MAX, "DATA-SOURCE %" PRId64, (int64_t)k->payload);
 		break;
 	case DA_SPE_CONTEXT:
-		snprintf(out, SPE_TEXT_MAX, "CONTEXT 0x%" PRIx64 " el%u", k->payload, k->index + 1u);
+		snprintf(out, SPE_TEXT_MAX, "CONTEXT 0x%" PRIx64 " el%u", k->payload,
+			 k->index + 1u);
 		break;
 	case DA_SPE_OP:
 		snprintf(out, SPE_TEXT_MAX, "OP");

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -209,7 +210,8 @@ static struct da_rec_mmap own_mapping(uintptr_t addr, char name[256])
 
 	ck_assert_ptr_nonnull(f);
 	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%lx-%lx %*s %lx %x:%x %lu %255s", &start, &end, &off, &maj, &min, &ino, name) != 7 ||
+		if (sscanf(line, "%lx-%lx %*s %lx %x:%x %lu %255s", &start, &end, &off, &maj, &min,
+			   &ino, name) != 7 ||
 		    addr < start || addr >= end)
 			continue;
 		m.addr = start;
@@ -326,13 +328,16 @@ START_TEST(inode_used_again)
 	m = file_map(PID, in_dir("lib"), ADDR, 0);
 	m.ino_gen = (uint32_t)gen;
 	mmap_at(&m, 1 * MS);
-	m.pid = PID + 1;
-	m.ino_gen = (uint32_t)gen + 1;
-	mmap_at(&m, 1 * MS);
+	for (uint32_t i = 1; i < 200; i++) {
+		m.pid = PID + i;
+		m.ino_gen = (uint32_t)gen + i;
+		mmap_at(&m, 1 * MS);
+	}
 	open_store(false);
 	da_code_store_files(store, true);
 	ck_assert_int_eq(version(PID, 2 * MS, ADDR), 5);
-	ck_assert_int_eq(version(PID + 1, 2 * MS, ADDR), -1);
+	for (uint32_t i = 1; i < 200; i++)
+		ck_assert_int_eq(version(PID + i, 2 * MS, ADDR), -1);
 }
 END_TEST
 
@@ -351,7 +356,8 @@ START_TEST(overlay)
 	write_file(in_dir("lower/lib"), 5);
 	snprintf(options, sizeof(options), "lowerdir=%s:%s", in_dir("lower"), in_dir("empty"));
 	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-	    mount("tmpfs", in_dir("empty"), "tmpfs", 0, NULL) < 0 || /* layers of two file systems */
+	    mount("tmpfs", in_dir("empty"), "tmpfs", 0, NULL) <
+		    0 || /* layers of two file systems */
 	    mount("overlay", in_dir("m"), "overlay", MS_RDONLY, options) < 0) {
 		printf("not tried: cannot mount an overlayfs: %s\n", strerror(errno));
 		umount2(in_dir("empty"), MNT_DETACH);
@@ -393,10 +399,17 @@ START_TEST(not_a_regular_file)
 	mmap_at(&m, 1 * MS);
 	m = file_map(PID, in_dir("folder"), ADDR + 0x100000, 0);
 	mmap_at(&m, 1 * MS);
+	/* a device that would give bytes: /dev/zero's */
+	if (mknod(in_dir("zero"), S_IFCHR | 0600, makedev(1, 5)) == 0) {
+		m = file_map(PID, in_dir("zero"), ADDR + 0x200000, 0);
+		mmap_at(&m, 1 * MS);
+	} else {
+		printf("not tried: a device (%s)\n", strerror(errno));
+	}
 	open_store(true);
 	da_code_store_files(store, true);
-	ck_assert_int_eq(version(PID, 2 * MS, ADDR), -1);
-	ck_assert_int_eq(version(PID, 2 * MS, ADDR + 0x100000), -1);
+	for (uint64_t i = 0; i < 3; i++)
+		ck_assert_ptr_null(da_code_insn(code, PID, 2 * MS, ADDR + i * 0x100000, 2));
 }
 END_TEST
 
@@ -523,7 +536,8 @@ START_TEST(many_files)
 	da_code_store_files(store, true);
 	for (unsigned round = 0; round < 3; round++) {
 		for (unsigned i = 0; i < 100; i++)
-			ck_assert_int_eq(version(PID, 2 * MS, ADDR + i * 0x100000ULL + 8 * round), (int)i + 1);
+			ck_assert_int_eq(version(PID, 2 * MS, ADDR + i * 0x100000ULL + 8 * round),
+					 (int)i + 1);
 		ck_assert_uint_le(open_fds(), before + 40);
 	}
 	close_store();
@@ -578,7 +592,8 @@ END_TEST
 START_TEST(pid_used_again)
 {
 	struct da_rec_task end = {.pid = PID, .ppid = 1, .tid = PID, .ptid = 1, .time_ns = 10 * MS};
-	struct da_rec_task fork = {.pid = PID, .ppid = 1, .tid = PID, .ptid = 1, .time_ns = 20 * MS};
+	struct da_rec_task fork = {
+		.pid = PID, .ppid = 1, .tid = PID, .ptid = 1, .time_ns = 20 * MS};
 
 	write_file(in_dir("a"), 1);
 	write_file(in_dir("b"), 2);
@@ -597,13 +612,35 @@ START_TEST(pid_used_again)
 }
 END_TEST
 
+/* Far more processes than the front cache has entries, the same address, different code. */
+START_TEST(many_processes)
+{
+	write_file(in_dir("a"), 1);
+	write_file(in_dir("b"), 2);
+	for (uint32_t i = 0; i < 12000; i++)
+		map_file(PID + i, in_dir(i & 1 ? "b" : "a"), ADDR, 1 * MS);
+	open_store(false);
+	da_code_store_files(store, true);
+	for (unsigned round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < 12000; i++)
+			ck_assert_int_eq(version(PID + i, 2 * MS, ADDR), i & 1 ? 2 : 1);
+	ck_assert_uint_eq(da_code_stats(code).fetched_file, 2);
+}
+END_TEST
+
 /* ---- saved pieces ---- */
 
-static void add_file_piece(const struct da_rec_mmap *m, uint64_t off, uint64_t time_ns, uint8_t v, uint32_t len)
+static void add_file_piece(const struct da_rec_mmap *m, uint64_t off, uint64_t time_ns, uint8_t v,
+			   uint32_t len)
 {
 	uint8_t bytes[PAGE];
-	struct da_own_code p = {.maj = m->maj, .min = m->min, .ino = m->ino, .addr = off, .time_ns = time_ns,
-				.len = len, .bytes = bytes};
+	struct da_own_code p = {.maj = m->maj,
+				.min = m->min,
+				.ino = m->ino,
+				.addr = off,
+				.time_ns = time_ns,
+				.len = len,
+				.bytes = bytes};
 
 	fill_movs(bytes, sizeof(bytes), v);
 	ck_assert_int_eq(da_code_store_add(store, &p), 0);
@@ -670,7 +707,8 @@ START_TEST(piece_ends_inside)
 	ck_assert_int_eq(version(PID, 2 * MS, ADDR + 64), 3);
 	/* 16 bytes that are no instruction are */
 	add_file_piece(&m, 128, 0, 3, 32);
-	in = da_code_insn(code, PID, 2 * MS, ADDR + 129, 2); /* 43 03 90 ...: REX.XB add edx, [r8-...] */
+	in = da_code_insn(code, PID, 2 * MS, ADDR + 129,
+			  2); /* 43 03 90 ...: REX.XB add edx, [r8-...] */
 	ck_assert_ptr_nonnull(in);
 }
 END_TEST
@@ -680,7 +718,8 @@ START_TEST(pieces_of_memory)
 	struct da_rec_mmap m = memory_map(PID, (void *)0x10000, 2 * PAGE);
 	struct da_rec_task end = {.pid = PID, .ppid = 1, .tid = PID, .ptid = 1, .time_ns = 10 * MS};
 	uint8_t bytes[64];
-	struct da_own_code p = {.pid = PID, .addr = 0x10000, .time_ns = 1 * MS, .len = 64, .bytes = bytes};
+	struct da_own_code p = {
+		.pid = PID, .addr = 0x10000, .time_ns = 1 * MS, .len = 64, .bytes = bytes};
 
 	mmap_at(&m, 1 * MS);
 	ck_assert_int_eq(da_tasks_exit(tasks, &end, 10 * MS), 0);
@@ -696,6 +735,32 @@ START_TEST(pieces_of_memory)
 	ck_assert_int_eq(da_code_store_add(store, &p), 0);
 	ck_assert_int_eq(version(PID, 5 * MS, 0x10008), 1);
 	ck_assert_int_eq(version(PID, 25 * MS, 0x10008), 2);
+}
+END_TEST
+
+/* The order of arrival does not matter, and of two from the same time the longer one counts. */
+START_TEST(pieces_in_any_order)
+{
+	struct da_rec_mmap m;
+
+	write_file(in_dir("lib"), 9);
+	m = file_map(PID, in_dir("lib"), ADDR, 0);
+	mmap_at(&m, 1 * MS);
+	open_store(false);
+	add_file_piece(&m, 0, 30 * MS, 3, 64);
+	add_file_piece(&m, 0, 10 * MS, 1, 64);
+	add_file_piece(&m, 0, 20 * MS, 2, 64);
+	for (int i = 1; i < 4; i++)
+		ck_assert_int_eq(version(PID, (uint64_t)i * 10 * MS + 1, ADDR), i);
+	ck_assert_int_eq(version(PID, 9 * MS, ADDR), -1);
+
+	add_file_piece(&m, PAGE, 0, 7, 64);
+	add_file_piece(&m, PAGE, 0, 7, 66); /* known: not its first 64 bytes again */
+	add_file_piece(&m, PAGE + 8, 0, 7, 58);
+	ck_assert_int_eq(version(PID, 9 * MS, ADDR + PAGE + 56), 7);
+	add_file_piece(&m, 2 * PAGE, 0, 7, 67);
+	add_file_piece(&m, 2 * PAGE - 64, 0, 7, 129);
+	ck_assert_int_eq(version(PID, 9 * MS, ADDR + 2 * PAGE + 64), 7);
 }
 END_TEST
 
@@ -747,7 +812,8 @@ END_TEST
 
 static uint8_t *jit_page(void)
 {
-	uint8_t *p = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *p = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	ck_assert_ptr_ne(p, MAP_FAILED);
 	return p;
@@ -803,6 +869,25 @@ START_TEST(memory_of_a_process)
 	ck_assert_int_eq(version(pid, 21 * MS, at + 1024), 1);
 	ck_assert_int_eq(version(pid, 22 * MS, at + 1024), 2);
 	ck_assert_int_eq(version(pid, 40 * MS, at + 1024), 3);
+}
+END_TEST
+
+/* A JIT that writes the same place again and again fills no disk: 256 pieces of a page are saved. */
+START_TEST(memory_rewritten)
+{
+	uint32_t pid = (uint32_t)getpid();
+	uint8_t *p = jit_page();
+	struct da_rec_mmap m = memory_map(pid, p, 2 * PAGE);
+
+	mmap_at(&m, 1 * MS);
+	open_store(true);
+	for (unsigned i = 0; i < 600; i++) {
+		fill_movs(p, PAGE, (uint8_t)(i % 100));
+		ck_assert_int_eq(version(pid, (10 + 20 * i) * MS, (uintptr_t)p + 1024),
+				 (int)(i % 100));
+	}
+	ck_assert_uint_eq(nr_saved, 256);
+	munmap(p, 2 * PAGE);
 }
 END_TEST
 
@@ -862,6 +947,41 @@ START_TEST(process_is_gone)
 	ck_assert_ptr_null(da_code_insn(other, (uint32_t)child, 12 * MS, at + PAGE, 2));
 	da_code_free(other);
 	ck_assert_uint_eq(nr_saved, 1);
+}
+END_TEST
+
+/* Of a process that has ended the vdso is known: it is ours. But not one of another size, nor a 32-bit one. */
+START_TEST(vdso)
+{
+	const uint8_t *ours = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+	uint64_t start = 0x7fff00000000, off = 0xa00;
+	char name[256];
+	struct da_rec_mmap m;
+
+	if (!ours) {
+		printf("not tried: no vdso\n");
+		return;
+	}
+	m = own_mapping((uintptr_t)ours, name);
+	ck_assert_str_eq(name, "[vdso]");
+	for (uint32_t i = 0; i < 4; i++) {
+		m.pid = m.tid = 0x7fffff00 + i; /* beyond what pids can be */
+		m.addr = i == 1 ? 0xf7fc1000 : start;
+		if (i == 2)
+			m.len += PAGE;
+		if (i == 3)
+			m.filename = "[vsyscall]";
+		mmap_at(&m, 1 * MS);
+		m = own_mapping((uintptr_t)ours, name);
+	}
+	open_store(true);
+	ck_assert_ptr_nonnull(da_code_insn(code, 0x7fffff00, 2 * MS, start + off, 2));
+	ck_assert_uint_eq(nr_saved, 1);
+	ck_assert_uint_eq(saved[0].pid, 0x7fffff00);
+	ck_assert_mem_eq(saved[0].bytes, ours + (saved[0].addr - start), saved[0].len);
+	ck_assert_ptr_null(da_code_insn(code, 0x7fffff01, 2 * MS, 0xf7fc1000 + off, 2));
+	ck_assert_ptr_null(da_code_insn(code, 0x7fffff02, 2 * MS, start + off, 2));
+	ck_assert_ptr_null(da_code_insn(code, 0x7fffff03, 2 * MS, start + off, 2));
 }
 END_TEST
 
@@ -1105,14 +1225,34 @@ static void tests(Suite *s, const char *name, const TTest *const *list)
 
 int main(void)
 {
-	const TTest *const files[] = {a_file, only_that_file, inode_used_again, overlay, not_a_regular_file, replaced_file,
-				      replaced_while_recording, changed_in_place, older_recording, cut_short,
-				      many_files, NULL};
-	const TTest *const timeline[] = {exec_replaces, mapped_over, pid_used_again, any_order, NULL};
-	const TTest *const pieces[] = {only_saved_pieces, saved_before_file, piece_ends_inside,
-				       pieces_of_memory, bounded_pieces, NULL};
-	const TTest *const live[] = {memory_of_a_process, memory_of_another_time, process_is_gone,
-				     deleted_file, NULL};
+	const TTest *const files[] = {a_file,
+				      only_that_file,
+				      inode_used_again,
+				      overlay,
+				      not_a_regular_file,
+				      replaced_file,
+				      replaced_while_recording,
+				      changed_in_place,
+				      older_recording,
+				      cut_short,
+				      many_files,
+				      NULL};
+	const TTest *const timeline[] = {exec_replaces,  mapped_over, pid_used_again,
+					 many_processes, any_order,   NULL};
+	const TTest *const pieces[] = {only_saved_pieces,
+				       saved_before_file,
+				       piece_ends_inside,
+				       pieces_in_any_order,
+				       pieces_of_memory,
+				       bounded_pieces,
+				       NULL};
+	const TTest *const live[] = {memory_of_a_process,
+				     memory_rewritten,
+				     memory_of_another_time,
+				     process_is_gone,
+				     vdso,
+				     deleted_file,
+				     NULL};
 	const TTest *const saving[] = {whole_functions, window_without_symbols, lanes, NULL};
 	const TTest *const cache[] = {both_modes, more_than_fits, NULL};
 	Suite *s = suite_create("code");

@@ -131,7 +131,8 @@ START_TEST(patterns)
 	ck_assert(h[0] + h[1] > n * 88 / 100 && h[0] + h[1] < n * 93 / 100);
 	for (unsigned i = 2; i < 16; i++)
 		ck_assert(h[i] > 50 && h[i] < 160);
-	/* 4096 pages are 12 octaves and one rank; the first 256 of them are 8 octaves and one rank */
+	/* 4096 pages are 12 octaves and one rank; the first 256 of them are 8 octaves and one
+	 * rank */
 	histogram("pattern=zipf", n, h);
 	ck_assert(h[0] > n * 63 / 100 && h[0] < n * 71 / 100);
 	ck_assert(h[15] > 0 && h[15] < h[1]);

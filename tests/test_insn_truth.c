@@ -17,7 +17,9 @@
 #define FILE_NAME "formats/tools/capstone/x86_results.json"
 
 /* Where we know more than the label. */
-static const struct { const char *text, *why; } known[] = {
+static const struct {
+	const char *text, *why;
+} known[] = {
 	{"enter 16,2", "the label leaves out the read of the outer frame pointer"},
 };
 
@@ -69,7 +71,8 @@ static bool take_all(const struct da_insn *in, const char *labels, unsigned *use
 	while (*labels) {
 		size_t len = strcspn(labels, ",");
 
-		if (*labels != '-' && *labels != 'G' && *labels != 'S' && !take(in, labels, len, used))
+		if (*labels != '-' && *labels != 'G' && *labels != 'S' &&
+		    !take(in, labels, len, used))
 			return false;
 		labels += len + (labels[len] == ',');
 	}

@@ -16,8 +16,8 @@
 enum { AX, BX, CX, DX, SI, DI, BP, SP, IP, FL, R8 = 16, R15 = 23, NR_REGS };
 
 static const char *const names[NR_REGS] = {
-	[AX] = "ax", [BX] = "bx", [CX] = "cx", [DX] = "dx",  [SI] = "si", [DI] = "di",
-	[BP] = "bp", [SP] = "sp", [IP] = "ip", [FL] = "fl",  [16] = "r8", [17] = "r9",
+	[AX] = "ax",  [BX] = "bx",  [CX] = "cx",  [DX] = "dx",  [SI] = "si",  [DI] = "di",
+	[BP] = "bp",  [SP] = "sp",  [IP] = "ip",  [FL] = "fl",  [16] = "r8",  [17] = "r9",
 	[18] = "r10", [19] = "r11", [20] = "r12", [21] = "r13", [22] = "r14", [23] = "r15",
 };
 
@@ -81,7 +81,7 @@ static void print_access(FILE *f, const struct da_insn_access *a, unsigned mode_
 	if (a->seg != DA_SEG_FLAT)
 		fprintf(f, "%s:", a->seg == DA_SEG_FS ? "fs" : "gs");
 	if (a->base != DA_REG_NONE)
-		fputs(names[a->base], f);
+		fputs(a->base == DA_REG_IP ? "ip" : names[a->base], f);
 	if (a->index_kind == DA_INDEX_LOW8)
 		fputs("+al", f);
 	else if (a->index != DA_REG_NONE)
@@ -260,8 +260,8 @@ END_TEST
 #define RESOLVED (-1)
 
 /* Decodes, resolves at ip 0x400000 and compares with up to two addresses. */
-static void resolve(enum da_arch arch, const char *hex, const struct da_regs *regs, int want, unsigned want_nr,
-		    uint64_t first, uint64_t second)
+static void resolve(enum da_arch arch, const char *hex, const struct da_regs *regs, int want,
+		    unsigned want_nr, uint64_t first, uint64_t second)
 {
 	struct da_access acc[DA_INSN_MAX_ACCESS];
 	struct da_insn in = decode_hex(arch, hex);
@@ -287,26 +287,29 @@ START_TEST(addresses)
 	plain(v);
 	v[CX] = 0x10;
 	v[AX] = 0x1122334455667788;
-	v[20] = 7;	   /* r12 */
+	v[20] = 7; /* r12 */
 	snap(&s, ALL_REGS, v, false);
 	resolve(x64, "8b03", &s.regs, RESOLVED, 1, v[BX], 0);
-	resolve(x64, "8b448bf0", &s.regs, RESOLVED, 1, v[BX] + 0x40 - 0x10, 0); /* [rbx+rcx*4-0x10] */
-	resolve(x64, "488b0424", &s.regs, RESOLVED, 1, v[SP], 0);		   /* [rsp], no index */
-	resolve(x64, "4a8b04a4", &s.regs, RESOLVED, 1, v[SP] + 7 * 4, 0);	   /* [rsp+r12*4] */
-	resolve(x64, "488b0500010000", &s.regs, RESOLVED, 1, 0x400107, 0);	   /* rip-relative */
-	resolve(x64, "c7050001000005000000", &s.regs, RESOLVED, 1, 0x40010a, 0);  /* and an immediate */
+	resolve(x64, "8b448bf0", &s.regs, RESOLVED, 1, v[BX] + 0x40 - 0x10,
+		0);                                                        /* [rbx+rcx*4-0x10] */
+	resolve(x64, "488b0424", &s.regs, RESOLVED, 1, v[SP], 0);          /* [rsp], no index */
+	resolve(x64, "4a8b04a4", &s.regs, RESOLVED, 1, v[SP] + 7 * 4, 0);  /* [rsp+r12*4] */
+	resolve(x64, "488b0500010000", &s.regs, RESOLVED, 1, 0x400107, 0); /* rip-relative */
+	resolve(x64, "c7050001000005000000", &s.regs, RESOLVED, 1, 0x40010a,
+		0); /* and an immediate */
 	resolve(x64, "488b0500010000", NULL, RESOLVED, 1, 0x400107, 0);
 	resolve(x64, "48a18877665544330000", &s.regs, RESOLVED, 1, 0x334455667788, 0);
 	resolve(x64, "d7", &s.regs, RESOLVED, 1, v[BX] + 0x88, 0); /* xlat: al only */
 	resolve(x64, "67d7", &s.regs, RESOLVED, 1, (v[BX] + 0x88) & 0xffffffff, 0);
 	resolve(x64, "678b448bf0", &s.regs, RESOLVED, 1, (v[BX] + 0x30) & 0xffffffff, 0);
-	resolve(x64, "ff33", &s.regs, RESOLVED, 2, v[BX], v[SP] - 8);	      /* push [rbx] */
+	resolve(x64, "ff33", &s.regs, RESOLVED, 2, v[BX], v[SP] - 8);         /* push [rbx] */
 	resolve(x64, "ff742408", &s.regs, RESOLVED, 2, v[SP] + 8, v[SP] - 8); /* push [rsp+8] */
 	resolve(x64, "8f442408", &s.regs, RESOLVED, 2, v[SP], v[SP] + 16);    /* pop [rsp+8] */
-	resolve(x64, "c9", &s.regs, RESOLVED, 1, v[BP], 0);		      /* leave */
+	resolve(x64, "c9", &s.regs, RESOLVED, 1, v[BP], 0);                   /* leave */
 	resolve(x64, "f3a4", &s.regs, RESOLVED, 2, v[SI], v[DI]);
 	resolve(x64, "a4", &s.regs, RESOLVED, 2, v[SI], v[DI]);
-	resolve(x64, "660f38f803", &s.regs, RESOLVED, 1, v[BX], 0); /* movdir64b: rax is not canonical */
+	resolve(x64, "660f38f803", &s.regs, RESOLVED, 1, v[BX],
+		0); /* movdir64b: rax is not canonical */
 	v[AX] = v[DX] + 0x3f;
 	snap(&s, ALL_REGS, v, true);
 	resolve(x64, "660f38f803", &s.regs, RESOLVED, 2, v[BX], v[DX] + 0x3f);
@@ -316,13 +319,27 @@ END_TEST
 
 START_TEST(bit_strings)
 {
-	static const struct { uint64_t offset; int64_t by16, by32, by64; } rows[] = {
-		{0, 0, 0, 0}, {7, 0, 0, 0}, {15, 0, 0, 0}, {16, 2, 0, 0}, {31, 2, 0, 0},
-		{32, 4, 4, 0}, {64, 8, 8, 8}, {100, 12, 12, 8}, {1000, 124, 124, 120},
-		{(uint64_t)-1, -2, -4, -8}, {(uint64_t)-16, -2, -4, -8}, {(uint64_t)-17, -4, -4, -8},
-		{(uint64_t)-64, -8, -8, -8}, {(uint64_t)-65, -10, -12, -16},
+	static const struct {
+		uint64_t offset;
+		int64_t by16, by32, by64;
+	} rows[] = {
+		{0, 0, 0, 0},
+		{7, 0, 0, 0},
+		{15, 0, 0, 0},
+		{16, 2, 0, 0},
+		{31, 2, 0, 0},
+		{32, 4, 4, 0},
+		{64, 8, 8, 8},
+		{100, 12, 12, 8},
+		{1000, 124, 124, 120},
+		{(uint64_t)-1, -2, -4, -8},
+		{(uint64_t)-16, -2, -4, -8},
+		{(uint64_t)-17, -4, -4, -8},
+		{(uint64_t)-64, -8, -8, -8},
+		{(uint64_t)-65, -10, -12, -16},
 		/* beyond the operand's width nothing counts */
-		{0x8000, -4096, 4096, 4096}, {0x80000000, 0, -0x10000000, 0x10000000},
+		{0x8000, -4096, 4096, 4096},
+		{0x80000000, 0, -0x10000000, 0x10000000},
 		{0x100000020, 4, 4, 0x20000000},
 	};
 	uint64_t v[NR_REGS];
@@ -333,9 +350,12 @@ START_TEST(bit_strings)
 		v[AX] = rows[i].offset;
 		v[CX] = 2;
 		snap(&s, ALL_REGS, v, false);
-		resolve(DA_ARCH_X86_64, "660fa303", &s.regs, RESOLVED, 1, v[BX] + (uint64_t)rows[i].by16, 0);
-		resolve(DA_ARCH_X86_64, "0fa303", &s.regs, RESOLVED, 1, v[BX] + (uint64_t)rows[i].by32, 0);
-		resolve(DA_ARCH_X86_64, "480fab03", &s.regs, RESOLVED, 1, v[BX] + (uint64_t)rows[i].by64, 0);
+		resolve(DA_ARCH_X86_64, "660fa303", &s.regs, RESOLVED, 1,
+			v[BX] + (uint64_t)rows[i].by16, 0);
+		resolve(DA_ARCH_X86_64, "0fa303", &s.regs, RESOLVED, 1,
+			v[BX] + (uint64_t)rows[i].by32, 0);
+		resolve(DA_ARCH_X86_64, "480fab03", &s.regs, RESOLVED, 1,
+			v[BX] + (uint64_t)rows[i].by64, 0);
 		/* btc [rbx+rcx*4+8], rax: three registers */
 		resolve(DA_ARCH_X86_64, "480fbb448b08", &s.regs, RESOLVED, 1,
 			v[BX] + 16 + (uint64_t)rows[i].by64, 0);
@@ -359,7 +379,8 @@ START_TEST(no_address)
 	resolve(x64, "06", &s.regs, DA_DROP_UNDECODED, 0, 0, 0);
 	resolve(x64, "64488b03", &s.regs, DA_DROP_SEGMENT, 0, 0, 0);
 	resolve(x64, "65488b042528000000", &s.regs, DA_DROP_SEGMENT, 0, 0, 0);
-	resolve(x64, "64ff33", &s.regs, RESOLVED, 1, v[SP] - 8, 0); /* push fs:[rbx]: the stack is known */
+	resolve(x64, "64ff33", &s.regs, RESOLVED, 1, v[SP] - 8,
+		0); /* push fs:[rbx]: the stack is known */
 	resolve(x64, "8b03", NULL, DA_DROP_NO_REGS, 0, 0, 0);
 	s.regs.abi = 0;
 	resolve(x64, "8b03", &s.regs, DA_DROP_NO_REGS, 0, 0, 0);
@@ -374,10 +395,18 @@ END_TEST
 
 START_TEST(canonical)
 {
-	static const struct { uint64_t at; bool ok; } rows[] = {
-		{0, true}, {0x00007fffffffffff, true}, {0x00ffffffffffffff, true}, /* 57 bits */
-		{0x0100000000000000, false}, {0x8000000000000000, false},
-		{0xfeffffffffffffff, false}, {0xff00000000000000, true}, {0xffffffffff600000, true},
+	static const struct {
+		uint64_t at;
+		bool ok;
+	} rows[] = {
+		{0, true},
+		{0x00007fffffffffff, true},
+		{0x00ffffffffffffff, true}, /* 57 bits */
+		{0x0100000000000000, false},
+		{0x8000000000000000, false},
+		{0xfeffffffffffffff, false},
+		{0xff00000000000000, true},
+		{0xffffffffff600000, true},
 	};
 	uint64_t v[NR_REGS];
 	struct snapshot s;
@@ -386,8 +415,8 @@ START_TEST(canonical)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		v[BX] = rows[i].at;
 		snap(&s, ALL_REGS, v, false);
-		resolve(DA_ARCH_X86_64, "8b03", &s.regs, rows[i].ok ? RESOLVED : DA_DROP_NONCANONICAL,
-			rows[i].ok, rows[i].at, 0);
+		resolve(DA_ARCH_X86_64, "8b03", &s.regs,
+			rows[i].ok ? RESOLVED : DA_DROP_NONCANONICAL, rows[i].ok, rows[i].at, 0);
 	}
 	/* wraps round at the end of the address space */
 	v[BX] = 0xfffffffffffffff8;
@@ -446,7 +475,8 @@ START_TEST(task_of_32_bits)
 	resolve(DA_ARCH_X86_32, "50", &s.regs, RESOLVED, 1, 0xffffcffc, 0);
 	resolve(DA_ARCH_X86_32, "60", &s.regs, RESOLVED, 1, 0xffffcfe0, 0);
 	resolve(DA_ARCH_X86_32, "678b00", &s.regs, RESOLVED, 1, (0xfff0 + 0x2348) & 0xffff, 0);
-	resolve(DA_ARCH_X86_32, "678b41fe", &s.regs, RESOLVED, 1, 0xfff0 + 5 - 2, 0); /* [bx+di-2] */
+	resolve(DA_ARCH_X86_32, "678b41fe", &s.regs, RESOLVED, 1, 0xfff0 + 5 - 2,
+		0); /* [bx+di-2] */
 	resolve(DA_ARCH_X86_32, "a178563412", &s.regs, RESOLVED, 1, 0x12345678, 0);
 	resolve(DA_ARCH_X86_32, "65a114000000", &s.regs, DA_DROP_SEGMENT, 0, 0, 0);
 }
@@ -462,9 +492,10 @@ START_TEST(phases)
 	snap(&s, ALL_REGS, v, false);
 	s.regs.phase = DA_REGS_AFTER;
 	resolve(x64, "488b00", &s.regs, DA_DROP_BASE_OVERWRITTEN, 0, 0, 0); /* mov rax, [rax] */
-	resolve(x64, "488b03", &s.regs, RESOLVED, 1, v[BX], 0);		 /* mov rax, [rbx] */
+	resolve(x64, "488b03", &s.regs, RESOLVED, 1, v[BX], 0);             /* mov rax, [rbx] */
 	resolve(x64, "488903", &s.regs, RESOLVED, 1, v[BX], 0);
-	resolve(x64, "488b0403", &s.regs, DA_DROP_BASE_OVERWRITTEN, 0, 0, 0); /* mov rax, [rbx+rax] */
+	resolve(x64, "488b0403", &s.regs, DA_DROP_BASE_OVERWRITTEN, 0, 0,
+		0); /* mov rax, [rbx+rax] */
 	resolve(x64, "50", &s.regs, DA_DROP_BASE_OVERWRITTEN, 0, 0, 0);
 	resolve(x64, "ff33", &s.regs, RESOLVED, 1, v[BX], 0); /* push [rbx]: not the stack */
 	resolve(x64, "480fc103", &s.regs, RESOLVED, 1, v[BX], 0);
@@ -483,7 +514,8 @@ static void op_at(const char *hex, const struct da_regs *regs, uint64_t addr, un
 	struct da_insn in = decode_hex(DA_ARCH_X86_64, hex);
 	unsigned got = da_insn_op_at(&in, 0x400000, regs, addr);
 
-	ck_assert_msg(got == want, "%s at 0x%llx: %u, not %u", hex, (unsigned long long)addr, got, want);
+	ck_assert_msg(got == want, "%s at 0x%llx: %u, not %u", hex, (unsigned long long)addr, got,
+		      want);
 }
 
 START_TEST(direction)

@@ -7,11 +7,11 @@
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "da_insn.h"
 #include "da_pebs.h"
 #include "fuzz/decode_run.h"
+#include "vector_text.h"
 
 static const struct da_decoder *pebs;
 
@@ -43,7 +43,7 @@ static void put_many(struct block *b, uint64_t first, unsigned nr)
 
 static void put_fixed(struct block *b, unsigned format, uint64_t address)
 {
-	put(b, 0x246);	  /* flags */
+	put(b, 0x246);    /* flags */
 	put(b, 0x401003); /* next ip */
 	put_many(b, 0xa0, 16);
 	if (format < DA_PEBS_NHM)
@@ -61,7 +61,8 @@ static void put_fixed(struct block *b, unsigned format, uint64_t address)
 }
 
 /* extra: bytes of groups that are not known */
-static void put_adaptive(struct block *b, uint64_t groups, unsigned lbr, uint64_t address, unsigned extra)
+static void put_adaptive(struct block *b, uint64_t groups, unsigned lbr, uint64_t address,
+			 unsigned extra)
 {
 	size_t at = b->len, size;
 
@@ -79,7 +80,8 @@ static void put_adaptive(struct block *b, uint64_t groups, unsigned lbr, uint64_
 		put(b, 0x246);
 		put(b, 0x401003);
 		/* ax cx dx bx sp bp si di */
-		put(b, 1), put(b, 3), put(b, 4), put(b, 2), put(b, 7), put(b, 6), put(b, 5), put(b, 8);
+		put(b, 1), put(b, 3), put(b, 4), put(b, 2), put(b, 7), put(b, 6), put(b, 5),
+			put(b, 8);
 		put_many(b, 9, 8);
 	}
 	if (groups & DA_PEBS_GROUP_XMM)
@@ -115,7 +117,8 @@ static void on_regs(void *ctx, uint64_t ip, const struct da_regs *regs)
 	seen.nr++;
 	seen.ip = ip;
 	seen.mask = regs->mask;
-	seen.after = regs->phase == DA_REGS_AFTER && regs->abi == 2 && regs->arch == DA_ARCH_X86_64 && !regs->swap;
+	seen.after = regs->phase == DA_REGS_AFTER && regs->abi == 2 &&
+		     regs->arch == DA_ARCH_X86_64 && !regs->swap;
 	for (unsigned bit = 0; bit < 24; bit++) {
 		if (!(regs->mask >> bit & 1))
 			continue;
@@ -123,11 +126,15 @@ static void on_regs(void *ctx, uint64_t ip, const struct da_regs *regs)
 	}
 }
 
-static void decode(const struct block *b, unsigned format, enum da_pebs_source source, struct decode_result *res)
+static void decode(const struct block *b, unsigned format, enum da_pebs_source source,
+		   struct decode_result *res)
 {
 	struct da_sink sink = decode_sink(res, false);
 	struct da_pebs_state st = {0};
-	struct da_input in = {.bytes = b->bytes, .len = b->len, .last = true, .pebs_format = (uint8_t)format,
+	struct da_input in = {.bytes = b->bytes,
+			      .len = b->len,
+			      .last = true,
+			      .pebs_format = (uint8_t)format,
 			      .pebs_source = (uint8_t)source};
 
 	memset(res, 0, sizeof(*res));
@@ -156,7 +163,7 @@ START_TEST(fixed_formats)
 	ck_assert_uint_eq(seen.vals[8], 0x401003); /* IP: the next instruction */
 	ck_assert_uint_eq(seen.vals[9], 0x246);
 	for (unsigned i = 0; i < 8; i++) {
-		ck_assert_uint_eq(seen.vals[i], 0xa0 + i);	/* ax bx cx dx si di bp sp */
+		ck_assert_uint_eq(seen.vals[i], 0xa0 + i);      /* ax bx cx dx si di bp sp */
 		ck_assert_uint_eq(seen.vals[16 + i], 0xa8 + i); /* r8 .. r15 */
 	}
 	ck_assert_uint_eq(seen.ip, format >= DA_PEBS_HSW ? 0x401000 : 0);
@@ -168,7 +175,8 @@ START_TEST(fixed_formats)
 	r = &res.reports[0];
 	ck_assert_uint_eq(r->has & ~(unsigned)(DA_HAS_IP | DA_HAS_TICKS),
 			  DA_HAS_VADDR | DA_HAS_LATENCY | DA_HAS_OP | DA_HAS_DATA_SRC);
-	ck_assert(r->vaddr == 0x7f0000001000 && r->latency == 7 && r->op == DA_OP_READ && r->how == DA_HOW_HARDWARE);
+	ck_assert(r->vaddr == 0x7f0000001000 && r->latency == 7 && r->op == DA_OP_READ &&
+		  r->how == DA_HOW_HARDWARE);
 	/* before hsw only the address behind the instruction is known: no IP is better than a wrong one */
 	ck_assert_uint_eq(!!(r->has & DA_HAS_IP), format >= DA_PEBS_HSW);
 	ck_assert_uint_eq(r->ip, format >= DA_PEBS_HSW ? 0x401000 : 0);
@@ -203,8 +211,10 @@ START_TEST(adaptive_formats)
 		ck_assert_uint_eq(res.drops[DA_DROP_ADDR_NONE], groups & 1 ? 0 : 2);
 		ck_assert_uint_eq(seen.nr, groups & 2 ? 2 : 0);
 		if (groups & 2) {
-			ck_assert(seen.after && seen.ip == 0x401000 && seen.vals[8] == 0x401003 && seen.vals[9] == 0x246);
-			for (unsigned i = 0; i < 8; i++) { /* ax=1 bx=2 cx=3 dx=4 si=5 bp=6 sp=7 di=8 */
+			ck_assert(seen.after && seen.ip == 0x401000 && seen.vals[8] == 0x401003 &&
+				  seen.vals[9] == 0x246);
+			for (unsigned i = 0; i < 8;
+			     i++) { /* ax=1 bx=2 cx=3 dx=4 si=5 bp=6 sp=7 di=8 */
 				static const uint64_t want[] = {1, 2, 3, 4, 5, 8, 6, 7};
 
 				ck_assert_uint_eq(seen.vals[i], want[i]);
@@ -214,9 +224,11 @@ START_TEST(adaptive_formats)
 		for (size_t i = 0; i < res.nr; i++) {
 			const struct da_report *r = &res.reports[i];
 
-			ck_assert_uint_eq(r->has, DA_HAS_VADDR | DA_HAS_IP | DA_HAS_TICKS | DA_HAS_LATENCY | DA_HAS_OP |
+			ck_assert_uint_eq(r->has, DA_HAS_VADDR | DA_HAS_IP | DA_HAS_TICKS |
+							  DA_HAS_LATENCY | DA_HAS_OP |
 							  DA_HAS_DATA_SRC);
-			ck_assert(r->vaddr == 0x7f0000001040 + 64 * i && r->ip == 0x401000 && r->time_ns == 987654321);
+			ck_assert(r->vaddr == 0x7f0000001040 + 64 * i && r->ip == 0x401000 &&
+				  r->time_ns == 987654321);
 			ck_assert(r->latency == 0x55 && r->op == DA_OP_WRITE);
 		}
 		decode_release(&res);
@@ -232,8 +244,10 @@ START_TEST(one_record_apart)
 	b.len = 0;
 	put_adaptive(&b, 3, 0, 0x7f0000001040, 0);
 	da_pebs_read(b.bytes, b.len, 4, &r);
-	ck_assert(r.has_ip && r.has_mem && r.has_regs && r.has_tsc && r.groups == 3 && r.retire_latency == 0x11);
-	ck_assert(r.counters == 1 && r.source == 0x4c && r.latency == ((uint64_t)0x55 << 32 | 0x66));
+	ck_assert(r.has_ip && r.has_mem && r.has_regs && r.has_tsc && r.groups == 3 &&
+		  r.retire_latency == 0x11);
+	ck_assert(r.counters == 1 && r.source == 0x4c &&
+		  r.latency == ((uint64_t)0x55 << 32 | 0x66));
 	b.len = 0;
 	put_fixed(&b, DA_PEBS_SKL, 5);
 	da_pebs_read(b.bytes, b.len, DA_PEBS_SKL, &r);
@@ -269,12 +283,17 @@ END_TEST
 START_TEST(base_is_kept)
 {
 	static struct block b;
-	struct da_report base = {.has = DA_HAS_CPU | DA_HAS_TASK | DA_HAS_TIME, .cpu = 3, .pid = 4, .tid = 5, .time_ns = 6,
+	struct da_report base = {.has = DA_HAS_CPU | DA_HAS_TASK | DA_HAS_TIME,
+				 .cpu = 3,
+				 .pid = 4,
+				 .tid = 5,
+				 .time_ns = 6,
 				 .event = 1};
 	struct da_pebs_state st = {0};
 	struct decode_result res = {0};
 	struct da_sink sink = decode_sink(&res, true);
-	struct da_input in = {.bytes = b.bytes, .last = true, .pebs_format = DA_PEBS_SKL, .base = &base};
+	struct da_input in = {
+		.bytes = b.bytes, .last = true, .pebs_format = DA_PEBS_SKL, .base = &base};
 
 	b.len = 0;
 	put_fixed(&b, DA_PEBS_SKL, 64);
@@ -282,7 +301,8 @@ START_TEST(base_is_kept)
 	pebs->decode(&st, &in, &sink, &res.stats);
 	ck_assert(res.reports[0].cpu == 3 && res.reports[0].pid == 4 && res.reports[0].event == 1);
 	ck_assert(res.reports[0].time_ns == 123456789);
-	ck_assert_uint_eq(res.reports[0].has & (DA_HAS_TIME | DA_HAS_TICKS | DA_HAS_TASK), DA_HAS_TICKS | DA_HAS_TASK);
+	ck_assert_uint_eq(res.reports[0].has & (DA_HAS_TIME | DA_HAS_TICKS | DA_HAS_TASK),
+			  DA_HAS_TICKS | DA_HAS_TASK);
 	decode_release(&res);
 }
 END_TEST
@@ -299,7 +319,9 @@ static size_t random_cut(void *ctx, size_t left)
 
 static void same_in_windows(const struct block *b, unsigned format)
 {
-	struct da_input in = {.bytes = b->bytes, .len = b->len, .pebs_format = (uint8_t)format,
+	struct da_input in = {.bytes = b->bytes,
+			      .len = b->len,
+			      .pebs_format = (uint8_t)format,
 			      .pebs_source = DA_PEBS_SRC_LOAD_GLC};
 	struct da_pebs_state st = {0};
 	struct decode_result want = {0}, got;
@@ -329,7 +351,8 @@ START_TEST(windows)
 		if (format < DA_PEBS_ADAPTIVE)
 			put_fixed(&b, format, i * 64);
 		else
-			put_adaptive(&b, (i % 3 == 2 ? 0xb : 3) | (i % 4 == 3 ? 1 << 7 : 0), 4, i * 64, i % 4 == 3 ? 16 : 0);
+			put_adaptive(&b, (i % 3 == 2 ? 0xb : 3) | (i % 4 == 3 ? 1 << 7 : 0), 4,
+				     i * 64, i % 4 == 3 ? 16 : 0);
 	}
 	same_in_windows(&b, format);
 	b.len -= 24; /* cut in the last record */
@@ -349,7 +372,8 @@ START_TEST(unknown_groups)
 
 	b.len = 0;
 	for (unsigned i = 1; i <= 3; i++)
-		put_adaptive(&b, 3 | 1 << 6, 0, 64 * i, 72); /* a group of a later CPU, behind the known ones */
+		put_adaptive(&b, 3 | 1 << 6, 0, 64 * i,
+			     72); /* a group of a later CPU, behind the known ones */
 	decode(&b, 6, DA_PEBS_SRC_NONE, &res);
 	ck_assert_uint_eq(res.nr, 3);
 	ck_assert_uint_eq(res.reports[2].vaddr, 192);
@@ -387,8 +411,10 @@ START_TEST(damaged_headers)
 				ck_assert_uint_lt(n, nr);
 				found += n != hurt;
 			}
-			ck_assert_msg(found == nr - 1, "byte %u ^ %02x: %u of %u others", byte, v, found, nr - 1);
-			ck_assert_uint_eq(res.stats.resync_bytes, res.stats.damaged_records ? 208 : 0);
+			ck_assert_msg(found == nr - 1, "byte %u ^ %02x: %u of %u others", byte, v,
+				      found, nr - 1);
+			ck_assert_uint_eq(res.stats.resync_bytes,
+					  res.stats.damaged_records ? 208 : 0);
 			ck_assert(byte < 6 || res.stats.damaged_records == 1);
 			decode_release(&res);
 		}
@@ -404,7 +430,8 @@ START_TEST(no_header_at_all)
 	b.len = 0;
 	put_many(&b, UINT64_MAX / 3, 100);
 	decode(&b, 4, DA_PEBS_SRC_NONE, &res);
-	ck_assert(res.nr == 0 && res.calls == 1 && res.stats.damaged_records == 1 && res.stats.resync_bytes == 800);
+	ck_assert(res.nr == 0 && res.calls == 1 && res.stats.damaged_records == 1 &&
+		  res.stats.resync_bytes == 800);
 	/* good records behind it are found */
 	put_adaptive(&b, 1, 0, 64, 0);
 	put_adaptive(&b, 1, 0, 128, 0);
@@ -429,7 +456,8 @@ START_TEST(gap)
 	in.len = 200;
 	in.gap = true;
 	ck_assert_uint_eq(pebs->decode(&st, &in, &sink, &res.stats), 200);
-	ck_assert(res.stats.truncated_records == 1 && res.stats.records == 1 && decode_balanced(&res));
+	ck_assert(res.stats.truncated_records == 1 && res.stats.records == 1 &&
+		  decode_balanced(&res));
 	decode_release(&res);
 }
 END_TEST
@@ -515,8 +543,9 @@ START_TEST(data_sources)
 	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
 		uint64_t got = da_pebs_data_src(sources[i].src, sources[i].word);
 
-		ck_assert_msg(got == sources[i].want, "kind %d word %" PRIx64 ": %" PRIx64 ", not %" PRIx64,
-			      sources[i].src, sources[i].word, got, sources[i].want);
+		ck_assert_msg(got == sources[i].want,
+			      "kind %d word %" PRIx64 ": %" PRIx64 ", not %" PRIx64, sources[i].src,
+			      sources[i].word, got, sources[i].want);
 	}
 	/* whatever the word, the operation is that of the event */
 	for (int src = DA_PEBS_SRC_NONE + 1; src < DA_PEBS_SRC_NR; src++) {
@@ -538,19 +567,22 @@ START_TEST(vector_file)
 		unsigned format;
 		bool address, regs;
 	} blobs[] = {
-		{"core", 0, false, true}, {"nhm", 1, true, true}, {"hsw", 2, true, true}, {"skl", 3, true, true},
-		{"adaptive_0_0", 4, false, false}, {"adaptive_1_0", 4, true, false}, {"adaptive_3_0", 4, true, true},
-		{"adaptive_7_0", 4, true, true}, {"adaptive_b_4", 4, true, true}, {"adaptive_f_32", 4, true, true},
+		{"core", 0, false, true},
+		{"nhm", 1, true, true},
+		{"hsw", 2, true, true},
+		{"skl", 3, true, true},
+		{"adaptive_0_0", 4, false, false},
+		{"adaptive_1_0", 4, true, false},
+		{"adaptive_3_0", 4, true, true},
+		{"adaptive_7_0", 4, true, true},
+		{"adaptive_b_4", 4, true, true},
+		{"adaptive_f_32", 4, true, true},
 	};
-	const char *dir = getenv("DA_SHARED");
 	char path[512];
 	struct json_object *all, *v, *text;
 
-	snprintf(path, sizeof(path), "%s/formats/vectors/pebs_raw.json", dir ? dir : "../shared");
-	if (access(path, R_OK)) {
-		printf("not tested: no '%s'\n", path);
+	if (!shared_file("formats/vectors/pebs_raw.json", path, sizeof(path)))
 		return;
-	}
 	all = json_object_from_file(path);
 	ck_assert_ptr_nonnull(all);
 	for (size_t i = 0; i < sizeof(blobs) / sizeof(blobs[0]); i++) {
@@ -559,13 +591,7 @@ START_TEST(vector_file)
 
 		ck_assert(json_object_object_get_ex(all, blobs[i].name, &v));
 		json_object_object_get_ex(v, "hex", &text);
-		b.len = 0;
-		for (const char *p = json_object_get_string(text); *p; p += 2) {
-			unsigned byte;
-
-			ck_assert_uint_eq(sscanf(p, "%2x", &byte), 1);
-			b.bytes[b.len++] = (uint8_t)byte;
-		}
+		b.len = from_hex(json_object_get_string(text), b.bytes, sizeof(b.bytes));
 		json_object_object_get_ex(v, "len", &text);
 		ck_assert_uint_eq(b.len, json_object_get_uint64(text));
 		decode(&b, blobs[i].format, DA_PEBS_SRC_LOAD_GLC, &res);
@@ -573,7 +599,8 @@ START_TEST(vector_file)
 		ck_assert_uint_eq(res.nr, blobs[i].address);
 		ck_assert_uint_eq(seen.nr, blobs[i].regs);
 		if (blobs[i].address)
-			ck_assert_uint_eq(res.reports[0].vaddr, blobs[i].format < 4 ? 0x7f0000001000 : 0x7f0000001040);
+			ck_assert_uint_eq(res.reports[0].vaddr,
+					  blobs[i].format < 4 ? 0x7f0000001000 : 0x7f0000001040);
 		if (blobs[i].regs)
 			ck_assert_uint_eq(seen.vals[8], 0x401003);
 		decode_release(&res);

@@ -1945,6 +1945,48 @@ START_TEST(scan_counts_no_damage)
 }
 END_TEST
 
+/* ---- seeds for tests/fuzz/fuzz_reader.c ---- */
+
+/* DA_WRITE_SEEDS=tests/fuzz/corpus/reader writes them; they are committed. */
+START_TEST(write_seeds)
+{
+	const char *dir = getenv("DA_WRITE_SEEDS");
+
+	static const char *const names[] = {"file", "swapped", "pipe", "pipe-swapped", "v1", "old-header",
+					    "attrs-last", "killed", "patched", "one-event"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct gen_file f = {0};
+		struct gen out = {0};
+
+		two_events(&f, i == 1 || i == 3);
+		if (i == 9)
+			f.nr_ev = 1;
+		own_record(&f.data, DA_OWN_INFO, "{}");
+		gen_comm(&f.data, &attr_a, "seed", 7, 0, 0);
+		sample_a(&f.data, 2000, 1, 301);
+		sample_b(&f.data, 1007, i == 9 ? 301 : 401);
+		gen_round(&f.data);
+		gen_auxtrace(&f.data, "AUX bytes", 8, 8, 0);
+		sample_a(&f.data, 3000, 1, 302);
+		gen_round(&f.data);
+		gen_features(&f);
+		f.v1 = i == 4;
+		f.header72 = i == 5;
+		f.attrs_last = i == 6;
+		f.unfinished = i == 7;
+		f.patched = i == 8 ? 80 : 0;
+		if (i == 2 || i == 3)
+			gen_pipe_build(&f, &out);
+		else
+			gen_file_build(&f, &out);
+		put_file(dir, names[i], &out);
+		gen_free(&out);
+		gen_file_free(&f);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("perfdata_read");
@@ -1952,6 +1994,8 @@ int main(void)
 	SRunner *runner;
 	int failed;
 
+	if (getenv("DA_WRITE_SEEDS"))
+		tcase_add_test(tc, write_seeds);
 	tcase_set_timeout(tc, 300);
 	tcase_add_test(tc, everything_is_read);
 	tcase_add_test(tc, shared_fields);

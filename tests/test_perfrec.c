@@ -1063,6 +1063,36 @@ START_TEST(side_build_too_long)
 }
 END_TEST
 
+/* DA_WRITE_SEEDS=tests/fuzz/corpus/sample writes seeds for tests/fuzz/fuzz_sample.c; they are committed. */
+START_TEST(write_seeds)
+{
+	const char *dir = getenv("DA_WRITE_SEEDS");
+
+	static const uint64_t types[] = {TESTED & ~DA_SAMPLE_WEIGHT, 0x10001e7, DA_SAMPLE_REGS_INTR | DA_SAMPLE_IP,
+					 DA_SAMPLE_CALLCHAIN | DA_SAMPLE_BRANCH_STACK, DA_SAMPLE_RAW | DA_SAMPLE_AUX};
+
+	for (int i = 0; i < 10; i++) {
+		struct da_attr a = samp_attr(types[i / 2]);
+		struct gen g = {.swap = i & 1};
+		struct da_samp s;
+		char *path;
+		FILE *f;
+
+		a.flags = DA_ATTR_SAMPLE_ID_ALL;
+		s = full_samp(&a);
+		gen_bytes(&g, i & 1 ? "\1" : "\0", 1);
+		gen_bytes(&g, "@", 1); /* attr.size 64 + 64 */
+		gen_attr(&g, &a, 128);
+		gen_sample(&g, &a, &s);
+		ck_assert_int_gt(asprintf(&path, "%s/%d", dir, i), 0);
+		f = fopen(path, "w");
+		ck_assert(f && fwrite(g.p, 1, g.len, f) == g.len && !fclose(f));
+		free(path);
+		gen_free(&g);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("perfrec");
@@ -1070,6 +1100,8 @@ int main(void)
 	SRunner *runner;
 	int failed;
 
+	if (getenv("DA_WRITE_SEEDS"))
+		tcase_add_test(samples, write_seeds);
 	tcase_add_loop_test(attrs, attr_parse_every_size, 0, sizeof(attr_sizes) / sizeof(attr_sizes[0]));
 	tcase_add_loop_test(attrs, attr_build_every_size, 0, sizeof(attr_sizes) / sizeof(attr_sizes[0]));
 	tcase_add_test(attrs, attr_parse_refuses_short);

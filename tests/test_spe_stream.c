@@ -23,7 +23,8 @@ struct run {
 	void *ctx;
 };
 
-static void decode(const uint8_t *bytes, size_t len, uint64_t offset, const struct run *how, struct decode_result *res)
+static void decode(const uint8_t *bytes, size_t len, uint64_t offset, const struct run *how,
+		   struct decode_result *res)
 {
 	struct da_input in = {.bytes = bytes, .len = len, .offset = offset, .midr = N1};
 	struct da_spe_state *st = decode_must(calloc(1, sizeof(*st)));
@@ -101,7 +102,8 @@ START_TEST(every_cut)
 			struct run two = {.cut = next_of_list, .ctx = &list};
 
 			decode(mixed, sizeof(mixed), offset, &two, &got);
-			ck_assert_msg(decode_equal(&want, &got), "offset %u, cut at %zu", offset, a);
+			ck_assert_msg(decode_equal(&want, &got), "offset %u, cut at %zu", offset,
+				      a);
 			decode_release(&got);
 		}
 		decode_release(&want);
@@ -143,7 +145,11 @@ START_TEST(any_buffer)
 
 	decode(mixed, sizeof(mixed), 3, &whole, &want);
 	for (size_t shift = 0; shift < 32; shift++) {
-		struct da_input in = {.bytes = b + shift, .len = sizeof(mixed), .offset = 3, .midr = N1, .last = true};
+		struct da_input in = {.bytes = b + shift,
+				      .len = sizeof(mixed),
+				      .offset = 3,
+				      .midr = N1,
+				      .last = true};
 
 		memcpy(b + shift, mixed, sizeof(mixed));
 		memset(st, 0, sizeof(*st));
@@ -191,10 +197,11 @@ START_TEST(long_record)
 }
 END_TEST
 
-static void feed(struct da_spe_state *st, const uint8_t *b, size_t n, uint64_t offset, bool gap, bool last,
-		 struct decode_result *res)
+static void feed(struct da_spe_state *st, const uint8_t *b, size_t n, uint64_t offset, bool gap,
+		 bool last, struct decode_result *res)
 {
-	struct da_input in = {.bytes = b, .len = n, .offset = offset, .midr = N1, .gap = gap, .last = last};
+	struct da_input in = {
+		.bytes = b, .len = n, .offset = offset, .midr = N1, .gap = gap, .last = last};
 	struct da_sink sink = decode_sink(res, true);
 
 	da_spe_decode(st, &in, &sink, &res->stats);
@@ -238,9 +245,11 @@ END_TEST
 
 /* ---- layouts against the walk ---- */
 
-static void compare_ways(const uint8_t *b, size_t n, struct gen_spe *rnd, const char *what, unsigned round)
+static void compare_ways(const uint8_t *b, size_t n, struct gen_spe *rnd, const char *what,
+			 unsigned round)
 {
-	struct run walk = {.walk_only = true, .batch = true}, fast = {.batch = true}, plain = {.batch = false};
+	struct run walk = {.walk_only = true, .batch = true}, fast = {.batch = true},
+		   plain = {.batch = false};
 	struct run windows = {.batch = true, .cut = at_random, .ctx = rnd};
 	struct decode_result want, got;
 
@@ -259,7 +268,8 @@ static void compare_ways(const uint8_t *b, size_t n, struct gen_spe *rnd, const 
 
 START_TEST(generated)
 {
-	static const enum gen_spe_mix mixes[] = {GEN_SPE_ONE, GEN_SPE_NEOVERSE, GEN_SPE_COMPACT, GEN_SPE_MANY};
+	static const enum gen_spe_mix mixes[] = {GEN_SPE_ONE, GEN_SPE_NEOVERSE, GEN_SPE_COMPACT,
+						 GEN_SPE_MANY};
 	struct gen_spe rnd = gen_spe_new(77, GEN_SPE_ONE);
 	size_t n = 65536;
 	uint8_t *b = decode_must(malloc(n));
@@ -304,10 +314,15 @@ START_TEST(generated_truth)
 		r++;
 		ck_assert(got->vaddr == t->va && got->ip == t->pc && got->latency == t->latency &&
 			  got->hw_events == t->events);
-		ck_assert_uint_eq(got->op, t->atomic ? DA_OP_READ | DA_OP_WRITE : t->store ? DA_OP_WRITE : DA_OP_READ);
-		ck_assert(!!(got->has & DA_HAS_PADDR) == t->has_pa && (!t->has_pa || got->paddr == t->pa));
-		ck_assert(!!(got->has & DA_HAS_TICKS) == t->has_ticks && (!t->has_ticks || got->time_ns == t->ticks));
-		ck_assert(!!(got->has & DA_HAS_TID) == t->has_tid && (!t->has_tid || got->tid == t->tid));
+		ck_assert_uint_eq(got->op, t->atomic  ? DA_OP_READ | DA_OP_WRITE
+					   : t->store ? DA_OP_WRITE
+						      : DA_OP_READ);
+		ck_assert(!!(got->has & DA_HAS_PADDR) == t->has_pa &&
+			  (!t->has_pa || got->paddr == t->pa));
+		ck_assert(!!(got->has & DA_HAS_TICKS) == t->has_ticks &&
+			  (!t->has_ticks || got->time_ns == t->ticks));
+		ck_assert(!!(got->has & DA_HAS_TID) == t->has_tid &&
+			  (!t->has_tid || got->tid == t->tid));
 	}
 	ck_assert_uint_eq(res.drops[DA_DROP_NOT_MEMORY], drops);
 	decode_release(&res);
@@ -319,9 +334,10 @@ END_TEST
 /* Packets at random, so that layouts are odd, many, and soon forgotten. */
 static size_t random_packets(struct gen_spe *g, uint8_t *out, size_t n)
 {
-	static const uint8_t heads[] = {0x00, 0x00, 0x01, 0x01, 0x71, 0x42, 0x52, 0x62, 0x72, 0x43, 0x53, 0x63, 0x64, 0x65,
-					0x48, 0x49, 0x49, 0x4a, 0x4b, 0xb0, 0xb1, 0xb2, 0xb2, 0xb3, 0xb4, 0xb7, 0x98, 0x99,
-					0x9a, 0x9f, 0x20, 0x21, 0x23, 0x24, 0x2f};
+	static const uint8_t heads[] = {0x00, 0x00, 0x01, 0x01, 0x71, 0x42, 0x52, 0x62, 0x72,
+					0x43, 0x53, 0x63, 0x64, 0x65, 0x48, 0x49, 0x49, 0x4a,
+					0x4b, 0xb0, 0xb1, 0xb2, 0xb2, 0xb3, 0xb4, 0xb7, 0x98,
+					0x99, 0x9a, 0x9f, 0x20, 0x21, 0x23, 0x24, 0x2f};
 	size_t at = 0;
 
 	while (at + 12 <= n) {
@@ -331,7 +347,8 @@ static size_t random_packets(struct gen_spe *g, uint8_t *out, size_t n)
 
 		out[at++] = head;
 		if ((head & 0xfc) == 0x20) {
-			head = r >> 24 & 7 ? (uint8_t)((r >> 24 & 8 ? 0xb0 : 0x98) | (r >> 28 & 7)) : (uint8_t)(r >> 32 & 1);
+			head = r >> 24 & 7 ? (uint8_t)((r >> 24 & 8 ? 0xb0 : 0x98) | (r >> 28 & 7))
+					   : (uint8_t)(r >> 32 & 1);
 			out[at++] = head;
 			if (head <= 1)
 				continue;
@@ -384,7 +401,8 @@ START_TEST(too_many_layouts)
 	compare_ways(b, n, &rnd, "layouts", 200);
 	/* another CPU's encoding: what was learned for the first one must not be used */
 	feed(st, b, 65536, 0, false, true, &res);
-	ck_assert(res.reports[res.nr - 1].data_src == 2 || res.reports[res.nr - 1].data_src == 0x1e00080024);
+	ck_assert(res.reports[res.nr - 1].data_src == 2 ||
+		  res.reports[res.nr - 1].data_src == 0x1e00080024);
 	for (int i = 0; i < 2; i++) {
 		struct da_input in = {.bytes = b, .len = 65536, .midr = i ? N1 : 0, .last = true};
 		struct da_sink sink = decode_sink(&res, true);
@@ -394,8 +412,10 @@ START_TEST(too_many_layouts)
 		da_spe_decode(st, &in, &sink, &res.stats);
 		for (size_t k = 0; k < res.nr; k++) {
 			stores += res.reports[k].op == DA_OP_WRITE;
-			ck_assert_uint_eq(res.reports[k].data_src,
-					  res.reports[k].op == DA_OP_READ ? 2 : i ? 0x1e00080024 : 4);
+			ck_assert_uint_eq(res.reports[k].data_src, res.reports[k].op == DA_OP_READ
+									   ? 2
+								   : i ? 0x1e00080024
+								       : 4);
 		}
 		ck_assert_uint_gt(stores, 100);
 	}
@@ -415,11 +435,17 @@ START_TEST(changing_base)
 
 	gen_spe_fill(&g, b, n);
 	for (uint32_t i = 0; i < 6; i++) {
-		struct da_report base = {.has = DA_HAS_CPU | (i & 1 ? DA_HAS_TASK | DA_HAS_TIME : 0), .cpu = i,
-					 .pid = i & 1 ? 100 + i : 0, .tid = i & 1 ? 200 + i : 0, .time_ns = i & 1 ? i : 0};
-		struct da_input in = {.bytes = b, .len = n, .midr = N1, .base = &base, .last = true};
+		struct da_report base = {.has = DA_HAS_CPU |
+						(i & 1 ? DA_HAS_TASK | DA_HAS_TIME : 0),
+					 .cpu = i,
+					 .pid = i & 1 ? 100 + i : 0,
+					 .tid = i & 1 ? 200 + i : 0,
+					 .time_ns = i & 1 ? i : 0};
+		struct da_input in = {
+			.bytes = b, .len = n, .midr = N1, .base = &base, .last = true};
 		struct decode_result res = {0}, walked = {0};
-		struct da_sink sink = decode_sink(&res, true), walk_sink = decode_sink(&walked, true);
+		struct da_sink sink = decode_sink(&res, true),
+			       walk_sink = decode_sink(&walked, true);
 		struct da_spe_state *other = decode_must(calloc(1, sizeof(*other)));
 
 		other->walk_only = true;
@@ -444,7 +470,8 @@ struct span {
 };
 
 /* The records of a stream as the decoder takes them, with their positions. */
-static size_t spans_of(const uint8_t *b, size_t n, struct span *out, size_t room, uint64_t *bad_records)
+static size_t spans_of(const uint8_t *b, size_t n, struct span *out, size_t room,
+		       uint64_t *bad_records)
 {
 	size_t at = 0, nr = 0, start, end;
 
@@ -476,7 +503,7 @@ static size_t spans_of(const uint8_t *b, size_t n, struct span *out, size_t room
 }
 
 #define DAMAGED ((size_t)64 << 20)
-#define HITS	600
+#define HITS    600
 
 static int by_value(const void *a, const void *b)
 {
@@ -493,11 +520,14 @@ static int by_value(const void *a, const void *b)
 START_TEST(overwritten_bytes)
 {
 	static const enum gen_spe_mix mixes[] = {GEN_SPE_NEOVERSE, GEN_SPE_COMPACT, GEN_SPE_MANY};
-	struct gen_spe g = gen_spe_new(42 + (uint64_t)_i, mixes[_i % 3]), rnd = gen_spe_new(7 + (uint64_t)_i, GEN_SPE_ONE);
+	struct gen_spe g = gen_spe_new(42 + (uint64_t)_i, mixes[_i % 3]),
+		       rnd = gen_spe_new(7 + (uint64_t)_i, GEN_SPE_ONE);
 	uint8_t *b = decode_must(malloc(DAMAGED));
 	size_t records = gen_spe_fill(&g, b, DAMAGED), room = records + 4 * HITS, nr_true, nr_got;
-	struct span *truth = decode_must(calloc(room, sizeof(*truth))), *got = decode_must(calloc(room, sizeof(*got)));
-	size_t hits[HITS], strays = 0, lost = 0, lost_far = 0, most = 0, hit_records = 0, reported = 0, wrong = 0;
+	struct span *truth = decode_must(calloc(room, sizeof(*truth))),
+		    *got = decode_must(calloc(room, sizeof(*got)));
+	size_t hits[HITS], strays = 0, lost = 0, lost_far = 0, most = 0, hit_records = 0,
+			   reported = 0, wrong = 0;
 	uint64_t bad_records = 0;
 	struct decode_result res;
 	struct run fast = {.batch = true};
@@ -532,9 +562,11 @@ START_TEST(overwritten_bytes)
 		strays++;
 		for (size_t j = k; j < nr_true && truth[j].start < got[i].end; j++)
 			overlaps |= truth[j].hit;
-		for (int h = 0; h < HITS && !overlaps; h++) /* or begins in padding that was overwritten */
+		for (int h = 0; h < HITS && !overlaps;
+		     h++) /* or begins in padding that was overwritten */
 			overlaps = hits[h] >= got[i].start && hits[h] < got[i].end;
-		ck_assert_msg(overlaps, "record at %zx..%zx is not of the stream", got[i].start, got[i].end);
+		ck_assert_msg(overlaps, "record at %zx..%zx is not of the stream", got[i].start,
+			      got[i].end);
 	}
 	/* undamaged records that are not given */
 	for (size_t i = 0, k = 0, h = 0, since = 0; i < nr_true; i++) {
@@ -544,7 +576,8 @@ START_TEST(overwritten_bytes)
 		}
 		while (k < nr_got && got[k].start < truth[i].start)
 			k++;
-		if (truth[i].hit || (k < nr_got && got[k].start == truth[i].start && got[k].end == truth[i].end))
+		if (truth[i].hit ||
+		    (k < nr_got && got[k].start == truth[i].start && got[k].end == truth[i].end))
 			continue;
 		lost++;
 		since++;
@@ -557,10 +590,11 @@ START_TEST(overwritten_bytes)
 	for (size_t i = 0; i < DA_DROP_NR; i++)
 		reported += res.drops[i];
 	printf("%d bytes of %zu MiB overwritten, %zu records: %zu records hit (%zu of them given), %zu given that the "
-	       "stream has not, %" PRIu64 " counted as damaged, %zu undamaged lost (at most %zu in a row, %zu behind the "
+	       "stream has not, %" PRIu64
+	       " counted as damaged, %zu undamaged lost (at most %zu in a row, %zu behind the "
 	       "second terminator), %" PRIu64 " bad bytes, %" PRIu64 " bytes skipped\n",
-	       HITS, DAMAGED >> 20, records, hit_records, wrong, strays, res.stats.damaged_records, lost, most, lost_far,
-	       res.stats.bad_bytes, res.stats.resync_bytes);
+	       HITS, DAMAGED >> 20, records, hit_records, wrong, strays, res.stats.damaged_records,
+	       lost, most, lost_far, res.stats.bad_bytes, res.stats.resync_bytes);
 	ck_assert_uint_eq(res.stats.records, nr_got);
 	ck_assert_uint_eq(res.stats.damaged_records, bad_records);
 	ck_assert_uint_eq(res.nr + reported, res.calls);

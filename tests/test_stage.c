@@ -213,6 +213,13 @@ START_TEST(no_wrap)
 	ck_assert_int_eq(bad, DA_STAGE_SAMPLE);
 
 	memset(&l, 0, sizeof(l));
+	l.in[DA_STAGE_MATCH] = 4;
+	l.drop[DA_DROP_STRADDLE] = 5;
+	l.drop[DA_DROP_NO_TASK] = UINT64_MAX;
+	ck_assert(!da_ledger_conserves(&l, &bad));
+	ck_assert_int_eq(bad, DA_STAGE_MATCH);
+
+	memset(&l, 0, sizeof(l));
 	l.drop[DA_DROP_OVERFLOW] = l.drop[DA_DROP_NESTED] = UINT64_MAX;
 	ck_assert_uint_eq(da_ledger_drops(&l, DA_STAGE_RING), UINT64_MAX);
 	ck_assert_uint_eq(da_ledger_counters(&l).enqueue, 0);

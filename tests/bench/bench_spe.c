@@ -88,7 +88,10 @@ static double measure(const uint8_t *bytes, size_t len, bool walk, bool batch, s
 		st->walk_only = walk;
 		for (size_t at = 0; at < len;) {
 			size_t n = len - at < WINDOW ? len - at : WINDOW;
-			struct da_input in = {.bytes = bytes + at, .len = n, .offset = at, .midr = 0x410fd0c0,
+			struct da_input in = {.bytes = bytes + at,
+					      .len = n,
+					      .offset = at,
+					      .midr = 0x410fd0c0,
 					      .last = at + n == len};
 
 			at += da_spe_decode(st, &in, &sink, &stats);
@@ -104,7 +107,8 @@ static double measure(const uint8_t *bytes, size_t len, bool walk, bool batch, s
 static int write_stream(char **argv)
 {
 	size_t len = strtoull(argv[3], NULL, 0) << 20;
-	struct gen_spe g = gen_spe_new(strtoull(argv[5], NULL, 0), (enum gen_spe_mix)(atoi(argv[4]) & 3));
+	struct gen_spe g =
+		gen_spe_new(strtoull(argv[5], NULL, 0), (enum gen_spe_mix)(atoi(argv[4]) & 3));
 	uint8_t *b = malloc(len + 1);
 	FILE *f = fopen(argv[2], "w");
 
@@ -128,8 +132,8 @@ int main(int argc, char **argv)
 	b = malloc(len + 1);
 	if (!b)
 		return 1;
-	printf("%-14s %10s %10s %10s %8s %12s %12s\n", "MiB/s of", "walk", "layouts", "no batch", "ratio", "records",
-	       "ns/record");
+	printf("%-14s %10s %10s %10s %8s %12s %12s\n", "MiB/s of", "walk", "layouts", "no batch",
+	       "ratio", "records", "ns/record");
 	for (int mix = 0; mix < GEN_SPE_MIX_NR; mix++) {
 		if (only >= 0 && mix != only)
 			continue;
@@ -140,8 +144,9 @@ int main(int argc, char **argv)
 		double fast = measure(b, len, false, true, &c);
 		double slow = measure(b, len, false, false, &d);
 
-		printf("%-14s %10.0f %10.0f %10.0f %8.1f %12zu %12.1f\n", mix_names[mix], walk, fast, slow,
-		       fast / walk, nr, (double)len / (1 << 20) / fast / (double)nr * 1e9);
+		printf("%-14s %10.0f %10.0f %10.0f %8.1f %12zu %12.1f\n", mix_names[mix], walk,
+		       fast, slow, fast / walk, nr,
+		       (double)len / (1 << 20) / fast / (double)nr * 1e9);
 		if (a.reports != c.reports || a.addresses != c.addresses || a.drops != c.drops ||
 		    a.reports != d.reports || a.addresses != d.addresses || a.drops != d.drops ||
 		    a.reports + a.drops != nr) {

@@ -14,10 +14,10 @@
 #define GEN_SPE_MAX 128 /* longest record, padding included */
 
 enum gen_spe_mix {
-	GEN_SPE_ONE,	  /* one layout: loads */
+	GEN_SPE_ONE, /* one layout: loads */
 	GEN_SPE_NEOVERSE, /* 64-byte records: loads with and without source, stores, atomics, branches, others */
-	GEN_SPE_COMPACT,  /* 44-byte records without CONTEXT, as a guest saw them */
-	GEN_SPE_MANY,	  /* all those, END for TIMESTAMP, padding between, extended headers, all in turn */
+	GEN_SPE_COMPACT, /* 44-byte records without CONTEXT, as a guest saw them */
+	GEN_SPE_MANY, /* all those, END for TIMESTAMP, padding between, extended headers, all in turn */
 	GEN_SPE_MIX_NR
 };
 
@@ -95,8 +95,8 @@ static inline void gen_spe_truth(struct gen_spe *g, bool memory, bool store)
 }
 
 /* PC [.5] CONTEXT OP EVENTS ISSUE TOTAL VA|TARGET XLAT [PA] [SOURCE] TS|END, 64 bytes */
-static inline size_t gen_spe_neoverse(struct gen_spe *g, uint8_t *out, bool pa, bool source, uint8_t op_head,
-				      uint8_t op, bool end)
+static inline size_t gen_spe_neoverse(struct gen_spe *g, uint8_t *out, bool pa, bool source,
+				      uint8_t op_head, uint8_t op, bool end)
 {
 	struct gen_spe_truth *t = &g->last;
 	uint8_t *p = out;
@@ -170,16 +170,19 @@ static inline size_t gen_spe_record(struct gen_spe *g, uint8_t *out)
 	if (g->mix == GEN_SPE_MANY && g->last.memory && (dice >> 8 & 3) == 2)
 		return gen_spe_extended(g, out);
 	if (kind < 6)
-		return gen_spe_neoverse(g, out, kind < 3, kind != 5, 0x49, kind & 1 && g->mix ? 0x04 : 0x00,
+		return gen_spe_neoverse(g, out, kind < 3, kind != 5, 0x49,
+					kind & 1 && g->mix ? 0x04 : 0x00,
 					g->mix == GEN_SPE_MANY && (dice >> 8 & 3) == 3);
 	if (kind < 11)
-		return gen_spe_neoverse(g, out, kind < 9, false, 0x49, kind & 1 ? 0x01 : 0x05, false);
+		return gen_spe_neoverse(g, out, kind < 9, false, 0x49, kind & 1 ? 0x01 : 0x05,
+					false);
 	if (kind == 11) {
 		g->last.atomic = true;
 		return gen_spe_neoverse(g, out, true, true, 0x49, 0x06, false);
 	}
 	if (kind < 15)
-		return gen_spe_neoverse(g, out, false, false, 0x4a, (uint8_t)(dice >> 5 & 1), false);
+		return gen_spe_neoverse(g, out, false, false, 0x4a, (uint8_t)(dice >> 5 & 1),
+					false);
 	return gen_spe_neoverse(g, out, false, false, 0x48, 0x00, false);
 }
 

@@ -19,9 +19,9 @@ struct decode_result {
 	struct da_report *reports; /* owned */
 	size_t nr, room;
 	uint64_t drops[DA_DROP_NR];
-	uint64_t calls; /* of record(), or what batch() and dropped() stand for */
+	uint64_t calls;   /* of record(), or what batch() and dropped() stand for */
 	unsigned pending; /* report() calls since the last record() */
-	bool broken;	  /* the sink's rules were not kept */
+	bool broken;      /* the sink's rules were not kept */
 	struct da_decode_stats stats;
 };
 
@@ -51,7 +51,8 @@ static inline void decode_on_record(void *ctx, unsigned nr, enum da_drop why)
 	struct decode_result *res = ctx;
 
 	res->calls++;
-	if (nr != res->pending || (!nr && (why >= DA_DROP_NR || da_drop_stage(why) != DA_STAGE_SAMPLE)))
+	if (nr != res->pending ||
+	    (!nr && (why >= DA_DROP_NR || da_drop_stage(why) != DA_STAGE_SAMPLE)))
 		res->broken = true;
 	else if (!nr)
 		res->drops[why]++;
@@ -102,15 +103,17 @@ static inline bool decode_balanced(const struct decode_result *r)
 	for (int i = 0; i < DA_DROP_NR; i++)
 		drops += r->drops[i];
 	return !r->broken && !r->pending &&
-	       r->calls == r->stats.records + r->stats.damaged_records + r->stats.truncated_records &&
+	       r->calls ==
+		       r->stats.records + r->stats.damaged_records + r->stats.truncated_records &&
 	       r->drops[DA_DROP_BAD_PACKET] == r->stats.damaged_records &&
-	       r->drops[DA_DROP_TRUNCATED] == r->stats.truncated_records && r->calls - drops <= r->nr;
+	       r->drops[DA_DROP_TRUNCATED] == r->stats.truncated_records &&
+	       r->calls - drops <= r->nr;
 }
 
 static inline bool decode_equal(const struct decode_result *a, const struct decode_result *b)
 {
-	return a->nr == b->nr && !memcmp(a->drops, b->drops, sizeof(a->drops)) && a->calls == b->calls &&
-	       !memcmp(&a->stats, &b->stats, sizeof(a->stats)) &&
+	return a->nr == b->nr && !memcmp(a->drops, b->drops, sizeof(a->drops)) &&
+	       a->calls == b->calls && !memcmp(&a->stats, &b->stats, sizeof(a->stats)) &&
 	       (!a->nr || !memcmp(a->reports, b->reports, a->nr * sizeof(*a->reports)));
 }
 
@@ -122,8 +125,9 @@ typedef size_t (*decode_cut_fn)(void *ctx, size_t left);
  * last one has .last. state: zeroed, of the decoder's size. Returns false if it took more than it was given,
  * or left something at the end.
  */
-static inline bool decode_windows(const struct da_decoder *d, void *state, const struct da_input *proto,
-				  decode_cut_fn cut, void *cut_ctx, bool batch, struct decode_result *res)
+static inline bool decode_windows(const struct da_decoder *d, void *state,
+				  const struct da_input *proto, decode_cut_fn cut, void *cut_ctx,
+				  bool batch, struct decode_result *res)
 {
 	struct da_sink sink = decode_sink(res, batch);
 	size_t taken = 0, shown = 0;

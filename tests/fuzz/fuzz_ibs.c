@@ -15,13 +15,15 @@ static void check(bool ok, const char *what)
 	abort();
 }
 
-static void check_op(const struct da_ibs_op *op, const struct decode_result *res, const struct da_report *base)
+static void check_op(const struct da_ibs_op *op, const struct decode_result *res,
+		     const struct da_report *base)
 {
 	bool access = op->enabled && op->val && !op->sw_prefetch && (op->load || op->store);
 	uint64_t src = da_ibs_data_src(op, 0x19, 0x01) | da_ibs_data_src(op, 0, 0);
 	const struct da_report *r = res->reports;
 
-	check(res->nr == (access && (op->lin_valid || op->phys_valid)), "a report too many or too few");
+	check(res->nr == (access && (op->lin_valid || op->phys_valid)),
+	      "a report too many or too few");
 	check(src & 0x1f && !(src >> 46), "data source");
 	if (!res->nr)
 		return;
@@ -53,7 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	in.ibs_caps = data[0] & 2 ? 0xfff : data[0] & 4 ? 0x41f : 0;
 	in.cpu_family = data[0] & 8 ? 0x19 : 0x1a;
 	in.cpu_model = data[0] >> 4;
-	check(decode_windows(da_decoder_find(fetch ? "ibs_fetch" : "ibs_op"), NULL, &in, NULL, NULL, false, &res),
+	check(decode_windows(da_decoder_find(fetch ? "ibs_fetch" : "ibs_op"), NULL, &in, NULL, NULL,
+			     false, &res),
 	      "bytes taken");
 	check(decode_balanced(&res), "records do not balance");
 	check(res.calls == (in.len ? 1 : 0), "one payload is one record");

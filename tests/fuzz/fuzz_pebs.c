@@ -31,7 +31,8 @@ static void on_regs(void *ctx, uint64_t ip, const struct da_regs *regs)
 
 	(void)ctx;
 	(void)ip;
-	check(regs->phase == DA_REGS_AFTER && regs->mask == DA_PEBS_MASK, "registers are after the instruction");
+	check(regs->phase == DA_REGS_AFTER && regs->mask == DA_PEBS_MASK,
+	      "registers are after the instruction");
 	check(8 * (size_t)__builtin_popcountll(regs->mask) == sizeof(vals), "number of registers");
 	memcpy(vals, regs->vals, sizeof(vals)); /* all of them are there to be read */
 	check(memcmp(vals, regs->vals, sizeof(vals)) == 0, "registers");
@@ -50,8 +51,10 @@ static void with_registers(const struct da_input *proto)
 	check(da_pebs_decode(&st, &in, &sink, &res.stats) == in.len, "bytes taken");
 	check(decode_balanced(&res), "records do not balance");
 	for (size_t i = 0; i < res.nr; i++) {
-		check(res.reports[i].has & DA_HAS_VADDR && res.reports[i].vaddr, "report without address");
-		check(!(res.reports[i].has & DA_HAS_OP) == !res.reports[i].op, "operation and its bit");
+		check(res.reports[i].has & DA_HAS_VADDR && res.reports[i].vaddr,
+		      "report without address");
+		check(!(res.reports[i].has & DA_HAS_OP) == !res.reports[i].op,
+		      "operation and its bit");
 	}
 	decode_release(&res);
 }
@@ -60,7 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct da_decoder pebs = {"pebs_raw", sizeof(struct da_pebs_state), da_pebs_decode};
+	static const struct da_decoder pebs = {"pebs_raw", sizeof(struct da_pebs_state),
+					       da_pebs_decode};
 	struct da_pebs_state st = {0};
 	struct decode_result want = {0}, got = {0};
 	struct da_input in;
@@ -68,7 +72,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 3)
 		return 0;
-	in = (struct da_input){.bytes = data + 3, .len = size - 3, .pebs_format = data[0] % 9, .pebs_source = data[1] & 31};
+	in = (struct da_input){.bytes = data + 3,
+			       .len = size - 3,
+			       .pebs_format = data[0] % 9,
+			       .pebs_source = data[1] & 31};
 	cuts = data[2];
 	check(decode_windows(&pebs, &st, &in, NULL, NULL, false, &want), "bytes taken");
 	check(decode_balanced(&want), "records do not balance");

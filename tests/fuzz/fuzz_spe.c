@@ -7,7 +7,8 @@
 #include "da_spe.h"
 #include "decode_run.h"
 
-#define REPEATED 1536 /* length up to which a short input is repeated, so that its layouts are used */
+#define REPEATED                                                                                   \
+	1536 /* length up to which a short input is repeated, so that its layouts are used */
 
 static struct da_spe_state state;
 
@@ -28,14 +29,16 @@ static size_t next_cut(void *ctx, size_t left)
 	return 1 + (*x >> 24) * (*x >> 16 & 7);
 }
 
-static void decode(const struct da_input *in, bool walk_only, bool batch, uint32_t *cuts, struct decode_result *res)
+static void decode(const struct da_input *in, bool walk_only, bool batch, uint32_t *cuts,
+		   struct decode_result *res)
 {
 	static const struct da_decoder spe = {"spe", sizeof(state), da_spe_decode};
 
 	memset(&state, 0, sizeof(state));
 	state.walk_only = walk_only;
 	memset(res, 0, sizeof(*res));
-	check(decode_windows(&spe, &state, in, cuts ? next_cut : NULL, cuts, batch, res), "bytes taken");
+	check(decode_windows(&spe, &state, in, cuts ? next_cut : NULL, cuts, batch, res),
+	      "bytes taken");
 	check(decode_balanced(res), "records do not balance");
 	check(!state.kept && !state.resync && !state.rec.open, "something is open at the end");
 }
@@ -46,8 +49,10 @@ static void check_reports(const struct decode_result *res)
 		const struct da_report *r = &res->reports[i];
 
 		check(r->has & (DA_HAS_VADDR | DA_HAS_PADDR), "report without address");
-		check(r->has & DA_HAS_VADDR || (!r->vaddr && !r->tag), "virtual address without its bit");
-		check(r->has & DA_HAS_PADDR || (!r->paddr && !r->paddr_how), "physical address without its bit");
+		check(r->has & DA_HAS_VADDR || (!r->vaddr && !r->tag),
+		      "virtual address without its bit");
+		check(r->has & DA_HAS_PADDR || (!r->paddr && !r->paddr_how),
+		      "physical address without its bit");
 		check(!(r->has & DA_HAS_OP) == !r->op, "operation and its bit");
 		check(r->has & DA_HAS_DATA_SRC || !r->data_src, "data source without its bit");
 		check(r->has & DA_HAS_LATENCY || !r->latency, "latency without its bit");
@@ -67,7 +72,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 4)
 		return 0;
-	in = (struct da_input){.bytes = data + 4, .len = size - 4, .offset = data[0] & 15, .midr = midrs[data[0] >> 4 & 3]};
+	in = (struct da_input){.bytes = data + 4,
+			       .len = size - 4,
+			       .offset = data[0] & 15,
+			       .midr = midrs[data[0] >> 4 & 3]};
 	cuts = data[1] | (uint32_t)data[2] << 8 | (uint32_t)data[3] << 16;
 	if (data[0] & 0x40 && in.len && in.len < REPEATED) {
 		size_t times = REPEATED / in.len + 1;

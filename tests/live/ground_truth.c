@@ -25,7 +25,7 @@
 
 #define PAGE_SHIFT 12
 #define EXAMPLES   3
-#define SHIFT	   64
+#define SHIFT      64
 
 enum { NO_INSN = DA_DROP_NR, ELSEWHERE, NR_CLASSES };
 
@@ -93,7 +93,8 @@ static void close_input(struct input *in)
 
 static bool on_page_of(uint64_t addr, uint64_t ip, unsigned len)
 {
-	return addr >> PAGE_SHIFT == ip >> PAGE_SHIFT || addr >> PAGE_SHIFT == (ip + len - 1) >> PAGE_SHIFT;
+	return addr >> PAGE_SHIFT == ip >> PAGE_SHIFT ||
+	       addr >> PAGE_SHIFT == (ip + len - 1) >> PAGE_SHIFT;
 }
 
 static const char *class_name(int c)
@@ -137,8 +138,8 @@ static bool contains(const struct da_access *acc, unsigned nr, uint64_t addr)
 	return false;
 }
 
-static void disagree(const struct input *in, const struct da_samp *s, int class, const struct da_access *acc,
-		     unsigned nr, struct tally *t)
+static void disagree(const struct input *in, const struct da_samp *s, int class,
+		     const struct da_access *acc, unsigned nr, struct tally *t)
 {
 	if (t->classes[class]++ >= EXAMPLES)
 		return;
@@ -219,7 +220,8 @@ static void one_file(const char *path, struct tally *sum)
 			continue;
 		if (da_samp_parse(&rec.event->attr, rec.bytes, rec.size, rec.swap, &s))
 			die(path, "a sample does not fit its record");
-		if (!(s.mask & DA_SAMPLE_ADDR) || !(s.mask & DA_SAMPLE_REGS_INTR) || !s.regs_intr.abi)
+		if (!(s.mask & DA_SAMPLE_ADDR) || !(s.mask & DA_SAMPLE_REGS_INTR) ||
+		    !s.regs_intr.abi)
 			die(path, "a sample without address or registers");
 		take_fault(&in, &s, &t);
 	}

@@ -16,22 +16,29 @@ base=$(setarch -R "$DA" workload --pattern seq --size 4k --ops 1 --announce | fi
 if ! perf stat -x, -o "$tmp/stat" -e "mem:$base/8:rw:u" -- true 2>/dev/null || grep -q 'not supported' "$tmp/stat"; then
 	echo "NOTE: no hardware breakpoints here, loads and stores not checked"
 else
-	for pct in 0 25 100; do
+	# watched WORKLOAD-ARGUMENT...: how often word 0 was accessed; the workload's output is in $tmp/out
+	watched() {
 		setarch -R perf stat -x, -o "$tmp/stat" -e "mem:$base/8:rw:u" -- \
-			"$DA" workload --pattern seq --size 4k --ops 512000 --writes $pct --announce >"$tmp/out"
+			"$DA" workload --size 4k --announce "$@" >"$tmp/out"
 		[ "$(first_word <"$tmp/out")" = "$base" ] || skip "addresses are random even under setarch -R"
 		n=$(grep 'mem:' "$tmp/stat" | cut -d, -f1)
-		# 1,000 passes and the one store that touched the page first
-		[ "$n" = 1001 ] || fail "seq, $pct % writes: word 0 was accessed $n times, not 1001"
+	}
+	# Something else may be at this address before the range is (sanitizers): one pass more or less is what counts.
+	for pct in 0 25 100; do
+		watched --pattern seq --ops 512 --writes $pct
+		one=$n
+		watched --pattern seq --ops 512000 --writes $pct
+		[ $((n - one)) = 999 ] || fail "seq, $pct % writes: 999 passes more accessed word 0 $((n - one)) times more"
+		[ -n "${SAN:-}" ] || [ "$one" = 2 ] || fail "seq: a pass and a first touch accessed word 0 $one times"
 		read -r loads stores < <(awk '$1 == "da-workload-0" { print $5, $6 }' "$tmp/out")
 		[ "$stores" = $((512000 * pct / 100 + 1)) ] && [ "$loads" = $((512000 * (100 - pct) / 100)) ] ||
 			fail "seq, $pct % writes: $loads loads and $stores stores"
 	done
-	# A chase comes to each of the 64 lines once a turn; nothing but the building store goes to word 0 then.
-	setarch -R perf stat -x, -o "$tmp/stat" -e "mem:$base/8:rw:u" -- \
-		"$DA" workload --pattern chase --size 4k --ops 64000 --writes 0 >"$tmp/out"
-	n=$(grep 'mem:' "$tmp/stat" | cut -d, -f1)
-	[ "$n" = 1001 ] || fail "chase: word 0 was accessed $n times, not 1001"
+	# A chase comes to each of the 64 lines once a turn.
+	watched --pattern chase --ops 64 --writes 0
+	one=$n
+	watched --pattern chase --ops 64000 --writes 0
+	[ $((n - one)) = 999 ] || fail "chase: 999 turns more accessed word 0 $((n - one)) times more"
 	echo "loads and stores of one word: as counted by a hardware breakpoint"
 fi
 
