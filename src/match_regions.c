@@ -380,6 +380,8 @@ int match_build_regions(struct da_match *m)
 	size_t i;
 	int err;
 
+	if (!m->o.accumulate)
+		return 0; /* nothing was kept of what was hit where */
 	for (i = 0; i < m->nr_spaces && m->o.regions == DA_REGIONS_VMA; i++) {
 		if (!m->space[i].pub.mm || !m->space[i].pub.ledger.out[DA_STAGE_MATCH])
 			continue;

@@ -15,7 +15,7 @@ verdict() { # STATUS SUMMARY DIAGNOSE-ARGUMENT...
 	echo "diagnose $*: $summary, exit $want"
 }
 
-work=("$DA" workload --duration 1s)
+work=("$DA" workload --pattern seq --duration 1s)
 verdict 0 '27 passed, 0 failed, 0 skipped (FULLY INTEGRATED)' -e page-faults
 verdict 0 '27 passed, 0 failed, 0 skipped (FULLY INTEGRATED)' -e page-faults -c 1 -- "$DA" workload --pattern touch
 verdict 0 '27 passed, 0 failed, 0 skipped (FULLY INTEGRATED)' -e cpu-clock -- "${work[@]}"

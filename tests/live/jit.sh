@@ -96,7 +96,7 @@ check "$f.json" 'd["ledger"]["sample"]["drops"].get("no_code", 0) * 50 <= d["cou
 
 # ---- deleted while running, before the recording begins ----
 cp "$DA" "$tmp/prog"
-"$tmp/prog" workload --duration 1000s --announce >"$tmp/announced" &
+"$tmp/prog" workload --pattern seq --duration 1000s --announce >"$tmp/announced" &
 work=$!
 started+=("$work")
 wait_for 60 grep -q range "$tmp/announced" || fail "the workload does not begin"

@@ -68,12 +68,18 @@ complete && some
 echo "-p: ends with its target"
 
 # ---- children ----
-run 0 "$DA" record -e cpu-clock -c 500000 -o "$f" -- "$DA" workload --fork 2 --duration 1s
-complete
-[ "$(pids | wc -w)" = 3 ] || fail "inherit: pids $(pids), not three"
-run 0 "$DA" record --no-inherit -e cpu-clock -c 500000 -o "$f" -- "$DA" workload --fork 2 --duration 1s
-complete
-[ "$(pids | wc -w)" = 1 ] || fail "--no-inherit: pids $(pids), not one"
+for option in "" --no-inherit; do
+	run 0 "$DA" record $option -e cpu-clock -c 500000 -o "$f" -- "$DA" workload --fork 2 --duration 1s --format json
+	parent=$(value "$tmp/out" 'd["pid"]')
+	children=$(value "$tmp/out" '" ".join(str(c["pid"]) for c in d["children"])')
+	complete
+	for p in $parent $children; do
+		if [ -z "$option" ] || [ "$p" = "$parent" ]; then
+			pids | grep -qw "$p" || fail "pid $p is not among $(pids)($option)"
+		fi
+	done
+	[ -z "$option" ] || [ "$(pids)" = "$parent " ] || fail "$option: pids $(pids)beside $parent"
+done
 echo "children: sampled, with --no-inherit not"
 
 # ---- -D ----

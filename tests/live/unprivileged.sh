@@ -20,7 +20,7 @@ nobody=(setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups --no-new
 "${nobody[@]}" true 2>/dev/null || skip "setpriv cannot become nobody here"
 cd "$tmp/home" || exit 1
 
-run 0 "${nobody[@]}" "$tmp/prog" record -e cpu-clock -o own -- "$tmp/prog" workload --duration 1s
+run 0 "${nobody[@]}" "$tmp/prog" record -e cpu-clock -o own -- "$tmp/prog" workload --pattern seq --duration 1s
 [ "$(stat -c %a own)" = 600 ] || fail "the file has mode $(stat -c %a own), not 600"
 run 0 "${nobody[@]}" "$tmp/prog" report -i own --format=json
 cp "$tmp/out" own.json
