@@ -69,7 +69,7 @@ void wl_run_release(struct wl_run *run);
 /*
  * The loops. Each makes exactly n accesses of 8 bytes, a load or a store each, and returns how many were
  * stores. Stores are spread evenly, not chosen by chance: after k accesses of a stream k * writes_pct /
- * 100 of them, rounded down, were stores.
+ * 100 of them, rounded down, were stores (random words: where k is a multiple of 4).
  */
 
 /* What one thread carries from call to call. */

@@ -8,11 +8,13 @@
  * otherwise):
  *
  *   rate=10000       samples a second on each CPU, 1..1G; their times are evenly spaced
- *   pattern=hotcold  hotcold: 90 % of the accesses in the first tenth of the range, the rest in all of it
- *                    seq:     64-byte steps through the range, again and again; with cpus=N the CPUs share
- *                             the steps, else each CPU walks all of them
+ *   pattern=hotcold  hotcold: 90 % of the accesses in the first tenth of the range, the rest
+ *                             in all of it
+ *                    seq:     64-byte steps through the range, again and again; with cpus=N the
+ *                             CPUs share the steps, else each CPU walks all of them
  *                    random:  uniform
- *                    stairs:  uniform in one eighth of the range; the next eighth after 2048 samples of a CPU
+ *                    stairs:  uniform in one eighth of the range; the next eighth after 2048
+ *                             samples of a CPU
  *                    zipf:    a page of rank r has probability ~ 1/r; rank 1 is the first page
  *   seed=1           another seed, another sequence
  *   size=16m         bytes of the range, 4k..1t, a multiple of 4096

@@ -43,7 +43,7 @@ struct da_own_code {
 	uint32_t maj, min; /* device of the file, 0 for anonymous */
 	uint64_t ino, ino_gen;
 	uint64_t addr;	  /* file offset of the first byte, or virtual address */
-	uint64_t time_ns; /* anonymous: valid from */
+	uint64_t time_ns; /* valid from; 0 for the first of a file, later ones where its bytes were found changed */
 	uint32_t len;
 	const uint8_t *bytes; /* borrowed when parsed */
 };

@@ -67,6 +67,7 @@ void da_match_free(struct da_match *m)
 	free(m->pids);
 	free(m->index.slot);
 	free(m->lasting.slot);
+	free(m->chunks.slot);
 	free(m->proc);
 	free(m->space);
 	free(m->shown);
@@ -199,7 +200,6 @@ static void heat(struct da_match *m, uint32_t space, uint32_t entry, const struc
 static void accumulate(struct da_match *m, const struct place *at, struct da_region_stat *st,
 		       const struct da_report *r, uint64_t addr)
 {
-	struct entry *e = &m->entry[at->entry];
 	struct work *w;
 
 	st->samples++;
@@ -208,14 +208,10 @@ static void accumulate(struct da_match *m, const struct place *at, struct da_reg
 		st->reads += !!(r->op & DA_OP_READ);
 		st->writes += !!(r->op & DA_OP_WRITE);
 	}
-	if (addr < st->hit_start) {
+	if (addr < st->hit_start)
 		st->hit_start = addr;
-		e->lo = addr < e->lo ? addr : e->lo;
-	}
-	if (addr >= st->hit_end) {
+	if (addr >= st->hit_end)
 		st->hit_end = addr + 1; /* no region reaches the last address */
-		e->hi = st->hit_end > e->hi ? st->hit_end : e->hi;
-	}
 	if (!(r->has & DA_HAS_TIME))
 		return;
 	w = match_work(m, at->space, r->event, r->time_ns);

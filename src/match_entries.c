@@ -124,8 +124,7 @@ static uint32_t new_entry(struct da_match *m, uint32_t space, uint64_t start, ui
 	if (grow((void **)&m->entry, &m->room_entries, m->nr_entries, sizeof(*m->entry)))
 		return failed(m);
 	m->entry[m->nr_entries] = (struct entry){
-		.start = start, .end = end, .lo = UINT64_MAX, .from_ns = from_ns, .label = label, .space = space,
-		.stat = NONE,
+		.start = start, .end = end, .from_ns = from_ns, .label = label, .space = space, .stat = NONE,
 	};
 	return (uint32_t)m->nr_entries++;
 }
@@ -187,20 +186,64 @@ uint32_t match_entry_of_map(struct da_match *m, uint32_t space, const struct da_
 	return i;
 }
 
-uint32_t match_entry_of_chunk(struct da_match *m, uint32_t space, uint64_t start, uint64_t bytes,
-			      const struct da_map *map)
+/* ---- fixed chunks ---- */
+
+/* The slot of a chunk, or the free one where it belongs. */
+static uint32_t *chunk_slot(const struct da_match *m, const struct chunks *c, uint32_t space, uint64_t start)
+{
+	uint64_t h = (start ^ m->index.seed) * 0x9e3779b97f4a7c15ull;
+	size_t i;
+
+	h = ((h ^ h >> 32) + space) * 0xd6e8feb86659fd93ull;
+	for (i = (size_t)(h >> 32) & (c->nr_slots - 1);; i = (i + 1) & (c->nr_slots - 1)) {
+		const struct entry *e = c->slot[i] == NONE ? NULL : &m->entry[c->slot[i]];
+
+		if (!e || (e->start == start && e->space == space))
+			return &c->slot[i];
+	}
+}
+
+uint32_t match_chunk_entry(const struct da_match *m, uint32_t space, uint64_t start)
+{
+	return m->chunks.nr_slots ? *chunk_slot(m, &m->chunks, space, start) : NONE;
+}
+
+static int grow_chunks(struct da_match *m)
+{
+	struct chunks *c = &m->chunks, bigger = {.nr_slots = c->nr_slots ? c->nr_slots * 2 : 256, .used = c->used};
+	size_t i;
+
+	bigger.slot = malloc(bigger.nr_slots * sizeof(*bigger.slot));
+	if (!bigger.slot)
+		return -DA_ENOMEM;
+	memset(bigger.slot, 0xff, bigger.nr_slots * sizeof(*bigger.slot));
+	for (i = 0; i < c->nr_slots; i++) {
+		const struct entry *e = c->slot[i] == NONE ? NULL : &m->entry[c->slot[i]];
+
+		if (e)
+			*chunk_slot(m, &bigger, e->space, e->start) = c->slot[i];
+	}
+	free(c->slot);
+	*c = bigger;
+	return 0;
+}
+
+uint32_t match_new_chunk(struct da_match *m, uint32_t space, uint64_t start, uint64_t bytes,
+			 const struct da_map *map)
 {
 	uint64_t end = start + bytes < start ? UINT64_MAX : start + bytes;
-	uint32_t i = index_find(&m->index, KEY_ID, space, start / bytes);
 	const char *label = "phys";
+	uint32_t i;
 
-	if (i != NONE)
-		return i;
 	if (m->space[space].pub.kind == DA_SPACE_VIRTUAL)
 		label = map ? label_of(m, map) : "unknown";
-	i = new_entry(m, space, start, end, 0, label);
-	if (i != NONE && index_put(&m->index, KEY_ID, space, start / bytes, i))
+	if (m->chunks.used * 4 >= m->chunks.nr_slots * 3 && grow_chunks(m))
 		return failed(m);
+	i = new_entry(m, space, start, end, 0, label);
+	if (i == NONE)
+		return NONE;
+	*chunk_slot(m, &m->chunks, space, start) = i;
+	m->chunks.used++;
 	return i;
 }
 

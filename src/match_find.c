@@ -153,16 +153,16 @@ struct place match_chunk(struct da_match *m, uint32_t space, uint64_t addr, uint
 			 const struct da_report *virt)
 {
 	struct place at = {.space = space, .entry = NONE};
-	uint64_t start = addr / bytes * bytes;
+	uint64_t start = addr & ~(bytes - 1); /* a power of two */
 	struct da_map map;
 	bool known;
 
 	if (space == NONE)
 		return at;
-	at.entry = index_find(&m->index, KEY_ID, space, addr / bytes);
+	at.entry = match_chunk_entry(m, space, start);
 	if (at.entry == NONE) {
 		known = virt && da_tasks_find(m->tasks, virt->pid, time_of(virt), addr, &map);
-		at.entry = match_entry_of_chunk(m, space, start, bytes, known ? &map : NULL);
+		at.entry = match_new_chunk(m, space, start, bytes, known ? &map : NULL);
 	}
 	at.end = at.entry == NONE ? 0 : m->entry[at.entry].end;
 	return at;

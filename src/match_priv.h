@@ -21,7 +21,7 @@
 enum index_kind {
 	KEY_PROC,  /* pid -> proc */
 	KEY_SPACE, /* mm, or pid with SPACE_BY_PID -> space */
-	KEY_ID,	   /* in a space: mapping id, or number of a fixed chunk -> region */
+	KEY_ID,	   /* in a space: mapping id -> region */
 	KEY_START, /* in a space: first address of a mapping -> region */
 	KEY_END,   /* in a space: end of a mapping that grows down -> region */
 	KEY_STAT,  /* region << 32 | event -> stat */
@@ -47,6 +47,13 @@ struct index {
 uint32_t index_find(const struct index *x, enum index_kind kind, uint32_t space, uint64_t key);
 /* Adds or replaces. 0 or -DA_ENOMEM. */
 int index_put(struct index *x, enum index_kind kind, uint32_t space, uint64_t key, uint32_t at);
+
+/* Regions of fixed chunks by (space, start). There may be millions: a slot is the region's number alone,
+ * and the region says what its key is. */
+struct chunks {
+	uint32_t *slot;
+	size_t nr_slots, used;
+};
 
 /* Makes room for one more element. 0 or -DA_ENOMEM. */
 int grow(void **array, size_t *room, size_t nr, size_t size);
@@ -74,7 +81,6 @@ struct credit {
 
 struct entry {
 	uint64_t start, end;
-	uint64_t lo, hi; /* addresses hit by any event, [lo, hi); lo > hi: none */
 	uint64_t from_ns;
 	const char *label;
 	uint32_t space;
@@ -116,6 +122,7 @@ struct da_match {
 	struct da_tasks *tasks;
 	struct index index;   /* dropped by da_match_finish() */
 	struct index lasting; /* KEY_WORK, KEY_LEDGER */
+	struct chunks chunks; /* dropped by da_match_finish() */
 
 	struct proc *proc;
 	size_t nr_procs, room_procs;
@@ -180,9 +187,11 @@ uint32_t match_space(struct da_match *m, uint64_t mm, uint32_t pid);
 uint32_t match_phys_space(struct da_match *m);
 /* The region of a mapping: the one that it grew from, if it did. */
 uint32_t match_entry_of_map(struct da_match *m, uint32_t space, const struct da_map *map);
-/* The region of a fixed chunk; map (NULL: none known) gives its label. */
-uint32_t match_entry_of_chunk(struct da_match *m, uint32_t space, uint64_t start, uint64_t bytes,
-			      const struct da_map *map);
+/* The region of the fixed chunk that begins at start; NONE: it has none yet. */
+uint32_t match_chunk_entry(const struct da_match *m, uint32_t space, uint64_t start);
+/* Makes it; map (NULL: none known) gives its label. */
+uint32_t match_new_chunk(struct da_match *m, uint32_t space, uint64_t start, uint64_t bytes,
+			 const struct da_map *map);
 uint32_t match_stat(struct da_match *m, uint32_t entry, uint32_t event);
 /* Keeps a malloc'ed label text; "" when it is NULL or memory ran out. */
 const char *match_keep_text(struct da_match *m, char *text);

@@ -52,24 +52,57 @@ static void life_of_mm(void *ctx, uint64_t mm, uint32_t pid, const char *comm, u
 
 /* ---- one space's entries to regions ---- */
 
-static bool hit(const struct entry *e)
+/* What was hit of an entry, [lo, hi); lo >= hi: nothing. */
+struct span {
+	uint64_t lo, hi;
+};
+
+struct entries {
+	const struct entry *all;
+	const struct span *hits; /* by entry; NULL: chunks, all hit and disjoint as they are */
+};
+
+static struct span span_of(const struct entries *x, uint32_t i)
 {
-	return e->lo < e->hi;
+	return x->hits ? x->hits[i] : (struct span){x->all[i].start, x->all[i].end};
 }
 
 /* By space; those that were hit, by the first address hit; then the silent ones, by start. */
 static int by_place(const void *a, const void *b, void *ctx)
 {
-	const struct entry *all = ctx, *x = &all[*(const uint32_t *)a], *y = &all[*(const uint32_t *)b];
-	uint64_t kx = hit(x) ? x->lo : x->start, ky = hit(y) ? y->lo : y->start;
+	const struct entries *all = ctx;
+	const struct entry *x = &all->all[*(const uint32_t *)a], *y = &all->all[*(const uint32_t *)b];
+	struct span hx = span_of(all, *(const uint32_t *)a), hy = span_of(all, *(const uint32_t *)b);
+	bool silent_x = hx.lo >= hx.hi, silent_y = hy.lo >= hy.hi;
+	uint64_t kx = silent_x ? x->start : hx.lo, ky = silent_y ? y->start : hy.lo;
 
 	if (x->space != y->space)
 		return x->space < y->space ? -1 : 1;
-	if (hit(x) != hit(y))
-		return hit(x) ? -1 : 1;
+	if (silent_x != silent_y)
+		return silent_y ? -1 : 1;
 	if (kx != ky)
 		return kx < ky ? -1 : 1;
 	return (x->end > y->end) - (x->end < y->end);
+}
+
+/* What the events hit of each entry, together; only mappings need it. malloc'ed. */
+static struct span *gather_hits(const struct da_match *m)
+{
+	struct span *hits = reallocarray(NULL, m->nr_entries + 1, sizeof(*hits));
+	size_t i;
+
+	if (!hits)
+		return NULL;
+	for (i = 0; i < m->nr_entries; i++)
+		hits[i] = (struct span){UINT64_MAX, 0};
+	for (i = 0; i < m->nr_stats; i++) {
+		const struct da_region_stat *st = &m->stat[i];
+		struct span *h = &hits[st->owner];
+
+		h->lo = st->hit_start < h->lo ? st->hit_start : h->lo;
+		h->hi = st->hit_end > h->hi ? st->hit_end : h->hi;
+	}
+	return hits;
 }
 
 static const char *both_labels(struct da_match *m, const char *a, const char *b)
@@ -87,16 +120,12 @@ struct draft {
 	bool several;
 };
 
-struct span {
-	uint64_t lo, hi;
-};
-
-static void join(struct da_match *m, struct draft *d, const struct entry *e)
+static void join(struct da_match *m, struct draft *d, const struct entry *e, struct span hit)
 {
 	d->r->start = e->start < d->r->start ? e->start : d->r->start;
 	d->r->end = e->end > d->r->end ? e->end : d->r->end;
 	d->r->from_ns = e->from_ns < d->r->from_ns ? e->from_ns : d->r->from_ns;
-	d->hi = e->hi > d->hi ? e->hi : d->hi;
+	d->hi = hit.hi > d->hi ? hit.hi : d->hi;
 	if (e->label != d->first && !d->several) {
 		d->r->label = both_labels(m, d->first, e->label); /* two names say enough */
 		d->several = true;
@@ -116,7 +145,8 @@ static void part(const struct draft *a, const struct draft *b)
 /* Regions of the entries that were hit, in order of what was hit; entries whose hits are mixed become one
  * region. entry.stat becomes the position of its region, hits (NULL: not wanted) says what was hit of each.
  * Returns the number of regions. */
-static size_t build_hit(struct da_match *m, struct space *s, const uint32_t *order, size_t nr, struct span *hits)
+static size_t build_hit(struct da_match *m, const struct entries *x, struct space *s, const uint32_t *order,
+			size_t nr, struct span *hits)
 {
 	/* Physical memory has no mappings: neighbouring chunks are one region unless the user chose them. */
 	bool melt = s->pub.kind == DA_SPACE_PHYSICAL && m->o.regions != DA_REGIONS_FIXED;
@@ -125,14 +155,15 @@ static size_t build_hit(struct da_match *m, struct space *s, const uint32_t *ord
 
 	for (i = 0; i < nr; i++) {
 		struct entry *e = &m->entry[order[i]];
+		struct span hit = span_of(x, order[i]);
 
-		if (d.r && ((e->lo & ~(PAGE - 1)) < d.hi || (melt && d.r->end == e->start))) {
-			join(m, &d, e);
+		if (d.r && ((hit.lo & ~(PAGE - 1)) < d.hi || (melt && d.r->end == e->start))) {
+			join(m, &d, e, hit);
 		} else {
 			if (d.r)
 				part(&before, &d);
 			before = d;
-			d = (struct draft){.r = &s->pub.regions[n++], .lo = e->lo, .hi = e->hi, .first = e->label};
+			d = (struct draft){.r = &s->pub.regions[n++], .lo = hit.lo, .hi = hit.hi, .first = e->label};
 			*d.r = (struct da_region){.start = e->start, .end = e->end, .from_ns = e->from_ns,
 						  .label = e->label};
 		}
@@ -203,8 +234,8 @@ static size_t build_silent(const struct da_match *m, const uint32_t *order, size
 }
 
 /* Adds the silent pieces to the regions, from the end so that nothing is overwritten. */
-static int add_silent(struct da_match *m, struct space *s, const uint32_t *order, size_t nr_hit, size_t nr_silent,
-		      const struct span *hits)
+static int add_silent(struct da_match *m, const struct entries *x, struct space *s, const uint32_t *order,
+		      size_t nr_hit, size_t nr_silent, const struct span *hits)
 {
 	size_t n = s->pub.nr_regions, k, i, to;
 	struct da_region *pieces = reallocarray(NULL, nr_silent + n, sizeof(*pieces)), *regs;
@@ -224,22 +255,20 @@ static int add_silent(struct da_match *m, struct space *s, const uint32_t *order
 	for (to = n + k; k > 0;)
 		regs[--to] = n > 0 && regs[n - 1].start > pieces[k - 1].start ? regs[--n] : pieces[--k];
 	free(pieces);
-	for (i = 0; i < nr_hit; i++) {
-		struct entry *e = &m->entry[order[i]];
-
-		e->stat = (uint32_t)position(regs, s->pub.nr_regions, e->lo);
-	}
+	for (i = 0; i < nr_hit; i++)
+		m->entry[order[i]].stat =
+			(uint32_t)position(regs, s->pub.nr_regions, span_of(x, order[i]).lo);
 	return 0;
 }
 
 /* The regions of one space from its entries order[0..nr). */
-static int build(struct da_match *m, struct space *s, const uint32_t *order, size_t nr)
+static int build(struct da_match *m, const struct entries *x, struct space *s, const uint32_t *order, size_t nr)
 {
 	struct span *hits = NULL;
 	size_t nr_hit = 0;
 	int err = 0;
 
-	while (nr_hit < nr && hit(&m->entry[order[nr_hit]]))
+	while (nr_hit < nr && span_of(x, order[nr_hit]).lo < span_of(x, order[nr_hit]).hi)
 		nr_hit++;
 	s->pub.regions = calloc(nr_hit + 1, sizeof(*s->pub.regions));
 	if (nr_hit < nr)
@@ -248,9 +277,9 @@ static int build(struct da_match *m, struct space *s, const uint32_t *order, siz
 		free(hits);
 		return -DA_ENOMEM;
 	}
-	s->pub.nr_regions = build_hit(m, s, order, nr_hit, hits);
+	s->pub.nr_regions = build_hit(m, x, s, order, nr_hit, hits);
 	if (nr_hit < nr)
-		err = add_silent(m, s, order, nr_hit, nr - nr_hit, hits);
+		err = add_silent(m, x, s, order, nr_hit, nr - nr_hit, hits);
 	free(hits);
 	return err;
 }
@@ -339,39 +368,45 @@ static int hand_out_stats(struct da_match *m)
 
 /* ---- all of it ---- */
 
-static int build_all(struct da_match *m, uint32_t *order)
+static int build_spaces(struct da_match *m, uint32_t *order)
 {
-	size_t i, first = 0;
-	int err;
+	struct span *hits = m->o.regions == DA_REGIONS_VMA ? gather_hits(m) : NULL;
+	struct entries x = {m->entry, hits};
+	size_t i, nr, first = 0;
+	int err = 0;
 
+	if (m->o.regions == DA_REGIONS_VMA && !hits)
+		return -DA_ENOMEM;
 	for (i = 0; i < m->nr_entries; i++)
 		order[i] = (uint32_t)i;
 	if (m->nr_entries)
-		qsort_r(order, m->nr_entries, sizeof(*order), by_place, m->entry);
-	while (first < m->nr_entries) {
+		qsort_r(order, m->nr_entries, sizeof(*order), by_place, &x);
+	for (; first < m->nr_entries && !err; first += nr) {
 		struct space *s = &m->space[m->entry[order[first]].space];
-		size_t nr = 1;
 
-		while (first + nr < m->nr_entries && m->entry[order[first + nr]].space == s->self)
-			nr++;
-		err = build(m, s, order + first, nr);
-		if (err)
-			return err;
-		first += nr;
+		for (nr = 1; first + nr < m->nr_entries; nr++)
+			if (m->entry[order[first + nr]].space != s->self)
+				break;
+		err = build(m, &x, s, order + first, nr);
 	}
-	err = hand_out_stats(m);
+	free(hits);
+	return err;
+}
+
+static int build_all(struct da_match *m, uint32_t *order)
+{
+	int err = build_spaces(m, order);
+	size_t i;
+
+	err = err ? err : hand_out_stats(m);
 	if (err)
 		return err;
 	for (i = 0; i < m->nr_entries; i++) /* heat zones were entries */
 		order[i] = m->entry[i].stat;
-	for (i = 0; i < m->nr_spaces; i++) {
-		if (!m->space[i].pub.heat)
-			continue;
-		err = da_heat_rezone(m->space[i].pub.heat, order);
-		if (err)
-			return err;
-	}
-	return 0;
+	for (i = 0; i < m->nr_spaces && !err; i++)
+		if (m->space[i].pub.heat)
+			err = da_heat_rezone(m->space[i].pub.heat, order);
+	return err;
 }
 
 int match_build_regions(struct da_match *m)
@@ -399,6 +434,8 @@ int match_build_regions(struct da_match *m)
 	/* The index and the credits have done their work; a million regions need the memory now. */
 	free(m->index.slot);
 	m->index = (struct index){0};
+	free(m->chunks.slot);
+	m->chunks = (struct chunks){0};
 	free(m->credit);
 	m->credit = NULL;
 	order = reallocarray(NULL, m->nr_entries + 1, sizeof(*order));

@@ -111,8 +111,8 @@ static int add_spe(const struct pmu_env *env, struct spec_list *l, const struct 
 	if (!s.nr)
 		return da_fail(
 			err, DA_ENOENT, 0,
-			"no Arm SPE here (no arm_spe_* in %s: not an Arm machine, or hidden by firmware, "
-			"hypervisor or kpti); use cycles or cpu-clock",
+			"no Arm SPE here (no arm_spe_* in %s: not an Arm machine, or hidden by "
+			"firmware, hypervisor or kpti); use cycles or cpu-clock",
 			env->devices);
 	for (size_t i = 0; i < s.nr && !rc; i++) {
 		struct slice pmu = slice_from(s.found[i]);
@@ -133,8 +133,8 @@ static int add_ibs(const struct pmu_env *env, struct spec_list *l, const struct 
 	if (!pmu_exists(env, pmu, &type))
 		return da_fail(
 			err, DA_ENOENT, 0,
-			"no AMD IBS here (no ibs_op in %s: not an AMD machine, or hidden by the hypervisor); use "
-			"cycles or cpu-clock",
+			"no AMD IBS here (no ibs_op in %s: not an AMD machine, or hidden by the "
+			"hypervisor); use cycles or cpu-clock",
 			env->devices);
 	return spec_add_pmu(env, l, it, it->base, pmu, "", err);
 }
@@ -168,8 +168,8 @@ static int add_pebs(const struct pmu_env *env, struct spec_list *l, const struct
 	if (!s.nr)
 		return da_fail(
 			err, DA_ENOENT, 0,
-			"no Intel PEBS memory events here (no cpu*/events/mem-loads in %s: not an Intel machine, "
-			"or hidden by the hypervisor); use cycles or cpu-clock",
+			"no Intel PEBS memory events here (no cpu*/events/mem-loads in %s: not an "
+			"Intel machine, or hidden by the hypervisor); use cycles or cpu-clock",
 			env->devices);
 	each.mod.precise_max = !it->mod.precise;
 	for (size_t i = 0; i < 2 * s.nr && !rc; i++) {
@@ -227,7 +227,8 @@ static const char *meaning(int sys)
 	case ENOENT:
 	case ENODEV:
 	case ENXIO:
-		return "no such hardware counter: a virtual machine without a PMU, or one the kernel does not know";
+		return "no such hardware counter: a virtual machine without a PMU, or a CPU that "
+		       "the kernel does not know";
 	case EACCES:
 	case EPERM:
 		return "not allowed: see kernel.perf_event_paranoid, CAP_PERFMON";

@@ -233,7 +233,8 @@ int pmu_spec_parse(const struct pmu_env *env, const char *text, struct da_spec *
 	if (strpbrk(text, "{}"))
 		return da_fail(
 			err, DA_EUSAGE, 0,
-			"event groups ('%.200s') are not supported: name the events with commas between",
+			"event groups ('%.200s') are not supported: name the events with commas "
+			"between",
 			text);
 	while (more && !rc) {
 		size_t before = rest.len;

@@ -201,8 +201,8 @@ static int unknown_tracepoint(const char *events, struct slice system, struct sl
 	if (slice_is(system, "damon"))
 		return da_fail(
 			err, DA_ENOENT, 0,
-			"this kernel has no tracepoint 'damon:%.*s' (it needs CONFIG_DAMON); use page-faults "
-			"or cpu-clock to sample accesses without it",
+			"this kernel has no tracepoint 'damon:%.*s' (it needs CONFIG_DAMON); use "
+			"page-faults or cpu-clock to sample accesses without it",
 			slice_len(event), event.p);
 	nearest_begin(&near, have_system ? event : system);
 	if (have_system)
@@ -246,14 +246,14 @@ int pmu_tracepoint(const struct pmu_env *env, struct slice system, struct slice 
 	if (!events[0] && sys == EACCES)
 		return da_fail(
 			err, DA_EPERM, 0,
-			"may not read tracepoint '%.*s:%.*s' below %s: only root may, unless it was mounted or "
-			"made readable for others",
+			"may not read tracepoint '%.*s:%.*s' below %s: only root may, unless it was "
+			"mounted or made readable for others",
 			slice_len(system), system.p, slice_len(event), event.p, env->tracing[0]);
 	if (!events[0])
 		return da_fail(
 			err, DA_ENOENT, 0,
-			"cannot look up tracepoint '%.*s:%.*s': no tracefs at %s; mount it with: mount -t tracefs "
-			"tracefs /sys/kernel/tracing",
+			"cannot look up tracepoint '%.*s:%.*s': no tracefs at %s; mount it with: "
+			"mount -t tracefs tracefs /sys/kernel/tracing",
 			slice_len(system), system.p, slice_len(event), event.p, env->tracing[0]);
 	n = snprintf(path, sizeof(path), "%s/%.*s", events, (int)system.len, system.p);
 	if (n < 0 || (size_t)n >= sizeof(path) || access(path, F_OK))

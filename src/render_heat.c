@@ -14,6 +14,7 @@
 #define MIN_ROWS   8
 #define MAX_ROWS   24
 #define PER_ROW	   8 /* samples that a row is worth */
+#define SMALL_GAP  4 /* a gap of less than this part of a row has no line of its own */
 #define SHADES	   4
 #define LABEL_MIN  16
 #define LABEL_MAX  40
@@ -193,7 +194,7 @@ static void put_gap(const struct canvas *c, size_t row)
 	size_t undrawn = 0, i;
 	char text[WORD];
 
-	if (b->start == a->end)
+	if (b->start - a->end < c->p->row_bytes / SMALL_GAP || b->start == a->end)
 		return;
 	for (i = (size_t)a->last_zone + 1; i < b->zone; i++)
 		undrawn += stat_of(&c->s->regions[i], c->p->event) != NULL;

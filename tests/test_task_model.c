@@ -295,7 +295,7 @@ static void invent(struct event *ev, int nr, uint64_t *s, bool sane)
 			e->kind = OP_EXEC;
 		else if (what < 46)
 			e->kind = OP_COMM;
-		if (sane) { /* as a kernel would: records of threads that are alive, ids used once at a time */
+		if (sane) { /* as a kernel would: of live threads, ids used once at a time */
 			uint32_t new_id =
 				e->kind == OP_FORK || !m.proc[e->pid].mm ? e->pid : e->tid;
 			bool free_pid =

@@ -7,6 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libbuild.sh"
 need_sampling user
+[ "$(uname -m)" = x86_64 ] || skip "instructions are decoded on x86-64 only"
 build ground_truth.c
 judge=$built
 

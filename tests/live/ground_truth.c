@@ -97,6 +97,21 @@ static bool on_page_of(uint64_t addr, uint64_t ip, unsigned len)
 	       addr >> PAGE_SHIFT == (ip + len - 1) >> PAGE_SHIFT;
 }
 
+/* What there is to say about a class that is no mistake. */
+static const char *explanation(int c)
+{
+	switch (c) {
+	case DA_DROP_SEGMENT:
+		return " (the base of FS or GS is in no sample: thread-local variables)";
+	case DA_DROP_UNRESOLVED:
+		return " (the addresses are in vector registers)";
+	case NO_INSN:
+		return " (the process ended before its memory was read)";
+	default:
+		return "";
+	}
+}
+
 static const char *class_name(int c)
 {
 	if (c == NO_INSN)
@@ -244,7 +259,8 @@ int main(int argc, char **argv)
 	print_tally("all", &sum);
 	for (int i = 0; i < NR_CLASSES; i++)
 		if (sum.classes[i])
-			printf("  disagree, %s: %" PRIu64 "\n", class_name(i), sum.classes[i]);
+			printf("  disagree, %s: %" PRIu64 "%s\n", class_name(i), sum.classes[i],
+			       explanation(i));
 	printf("  direction unknown: %" PRIu64 "\n", sum.no_direction);
 	if (!sum.data) {
 		printf("no data faults\n");
