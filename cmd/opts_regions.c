@@ -17,8 +17,8 @@ int opts_regions(const char *s, struct da_match_opts *o)
 		o->regions = DA_REGIONS_VMA;
 		return 0;
 	}
-	if (strncmp(s, fixed, strlen(fixed)) || opts_size(s + strlen(fixed), &bytes) || bytes < FIXED_MIN ||
-	    (bytes & (bytes - 1)))
+	if (strncmp(s, fixed, strlen(fixed)) || opts_size(s + strlen(fixed), &bytes) ||
+	    bytes < FIXED_MIN || (bytes & (bytes - 1)))
 		return -DA_EUSAGE;
 	o->regions = DA_REGIONS_FIXED;
 	o->fixed_bytes = bytes;

@@ -30,7 +30,8 @@ static bool installed(const char *name)
 
 	while (path && *path) {
 		size_t len = strcspn(path, ":");
-		int n = snprintf(file, sizeof(file), "%.*s/%s", (int)(len < 400 ? len : 0), path, name);
+		int n = snprintf(file, sizeof(file), "%.*s/%s", (int)(len < 400 ? len : 0), path,
+				 name);
 
 		if (n > 0 && (size_t)n < sizeof(file) && !access(file, X_OK))
 			return true;
@@ -63,7 +64,8 @@ void pager_start(struct pager *p)
 		dup2(fd[0], STDIN_FILENO);
 		close(fd[0]);
 		close(fd[1]);
-		setenv("LESS", "FRX", 0); /* one screen: no pager; colours as they are; leave the screen */
+		setenv("LESS", "FRX",
+		       0); /* one screen: no pager; colours as they are; leave the screen */
 		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 		_exit(127);
 	}

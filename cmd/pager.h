@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 struct pager {
-	FILE *f; /* where to write; stdout without a pager */
+	FILE *f;   /* where to write; stdout without a pager */
 	pid_t pid; /* 0: no pager */
 };
 

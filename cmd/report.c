@@ -25,8 +25,16 @@ enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_SAMPLES, FORMAT_NR };
 static const char *const format_names[FORMAT_NR] = {"text", "json", "csv", "samples"};
 
 enum {
-	OPT_FORMAT = 0x100, OPT_REGIONS, OPT_PID, OPT_COMM, OPT_TIME, OPT_LIMIT, OPT_WIDTH, OPT_NO_HEATMAP,
-	OPT_COLOR, OPT_PHYS
+	OPT_FORMAT = 0x100,
+	OPT_REGIONS,
+	OPT_PID,
+	OPT_COMM,
+	OPT_TIME,
+	OPT_LIMIT,
+	OPT_WIDTH,
+	OPT_NO_HEATMAP,
+	OPT_COLOR,
+	OPT_PHYS
 };
 
 struct list {
@@ -123,8 +131,10 @@ static error_t parse_sort(struct args *a, const char *arg)
 			return 0;
 		}
 	}
-	return bad(a, "unknown order '%s'; there are share, samples, accesses, reads, writes, size, addr and label",
-		   arg);
+	return bad(
+		a,
+		"unknown order '%s'; there are share, samples, accesses, reads, writes, size, addr and label",
+		arg);
 }
 
 /* "12.5", "+250ms" or nothing. */
@@ -144,13 +154,20 @@ static error_t parse_time(struct args *a, const char *arg)
 	bool ok;
 
 	if (!comma || (size_t)(comma - arg) >= sizeof(start))
-		return bad(a, "bad time '%s' (wanted: START,STOP in seconds, +SECONDS from the first sample)", arg);
+		return bad(
+			a,
+			"bad time '%s' (wanted: START,STOP in seconds, +SECONDS from the first sample)",
+			arg);
 	memcpy(start, arg, (size_t)(comma - arg));
 	start[comma - arg] = '\0';
 	ok = parse_instant(start, &o->start_ns, &o->start_relative) &&
 	     parse_instant(comma + 1, &o->stop_ns, &o->stop_relative);
-	if (!ok || (o->stop_ns && o->start_relative == o->stop_relative && o->start_ns >= o->stop_ns))
-		return bad(a, "bad time '%s' (wanted: START,STOP in seconds, +SECONDS from the first sample)", arg);
+	if (!ok ||
+	    (o->stop_ns && o->start_relative == o->stop_relative && o->start_ns >= o->stop_ns))
+		return bad(
+			a,
+			"bad time '%s' (wanted: START,STOP in seconds, +SECONDS from the first sample)",
+			arg);
 	return 0;
 }
 
@@ -177,8 +194,9 @@ static error_t parse_rest(int key, char *arg, struct args *a)
 		return 0;
 	case OPT_COLOR:
 		a->color = arg;
-		return opts_color(arg, stdout, &color) ?
-			       bad(a, "bad colour '%s' (wanted: auto, always or never)", arg) : 0;
+		return opts_color(arg, stdout, &color)
+			       ? bad(a, "bad colour '%s' (wanted: auto, always or never)", arg)
+			       : 0;
 	case OPT_PHYS:
 		a->render.phys = true;
 		return 0;
@@ -215,15 +233,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->fields = arg;
 		return 0;
 	case OPT_REGIONS:
-		return opts_regions(arg, &a->offline.match) ?
-			       bad(a, "bad regions '%s' (wanted: " OPTS_REGIONS_WANTED ")", arg) : 0;
+		return opts_regions(arg, &a->offline.match)
+			       ? bad(a, "bad regions '%s' (wanted: " OPTS_REGIONS_WANTED ")", arg)
+			       : 0;
 	case 'e':
 		return add(&a->events, arg);
 	case OPT_PID:
 		free(a->pids);
 		a->pids = NULL;
-		return opts_ids(arg, &a->pids, &a->offline.nr_pids) ?
-			       bad(a, "bad process list '%s' (wanted: PID,PID...)", arg) : 0;
+		return opts_ids(arg, &a->pids, &a->offline.nr_pids)
+			       ? bad(a, "bad process list '%s' (wanted: PID,PID...)", arg)
+			       : 0;
 	case OPT_COMM:
 		return add(&a->comms, arg);
 	case OPT_TIME:
@@ -394,7 +414,8 @@ static int report(struct args *a)
 	if (a->output) {
 		out = fopen(a->output, "we");
 		if (!out) {
-			fprintf(stderr, "damon-attrs: error: cannot write '%s': %s\n", a->output, strerror(errno));
+			fprintf(stderr, "damon-attrs: error: cannot write '%s': %s\n", a->output,
+				strerror(errno));
 			da_fields_free(s.fields);
 			return 1;
 		}
@@ -405,7 +426,8 @@ static int report(struct args *a)
 		bool failed = ferror(out);
 
 		if ((fclose(out) || failed) && status != 1) {
-			fprintf(stderr, "damon-attrs: error: cannot write '%s': %s\n", a->output, strerror(errno));
+			fprintf(stderr, "damon-attrs: error: cannot write '%s': %s\n", a->output,
+				strerror(errno));
 			status = 1;
 		}
 	}

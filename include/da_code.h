@@ -34,6 +34,8 @@ struct da_code_store *da_code_store_new(struct da_tasks *tasks, enum da_arch arc
 void da_code_store_free(struct da_code_store *s);
 /* Live lookups may read the process itself and save what they find. */
 void da_code_store_live(struct da_code_store *s, da_code_save_fn save, void *ctx);
+/* The machine that the code is for, where it is learned after the first pieces were added. */
+void da_code_store_arch(struct da_code_store *s, enum da_arch arch);
 /* Adds a saved piece (copied). 0 or -DA_ENOMEM. */
 int da_code_store_add(struct da_code_store *s, const struct da_own_code *piece);
 /* May files on this machine be read for code? false: only saved pieces (a foreign machine's recording). */

@@ -18,14 +18,16 @@
 struct da_heat;
 
 struct da_heat_row {
-	uint64_t start, end;	   /* [start, end) */
-	uint32_t zone, last_zone; /* the zones that count here: several where a row stands for several regions */
+	uint64_t start, end; /* [start, end) */
+	uint32_t zone,
+		last_zone; /* the zones that count here: several where a row stands for several regions */
 };
 
 struct da_heat *da_heat_new(size_t max_cells); /* NULL: out of memory */
 void da_heat_free(struct da_heat *h);
 /* Adds n reports; 0 or -DA_ENOMEM. */
-int da_heat_add(struct da_heat *h, uint32_t event, uint32_t zone, uint64_t time_ns, uint64_t addr, uint64_t n);
+int da_heat_add(struct da_heat *h, uint32_t event, uint32_t zone, uint64_t time_ns, uint64_t addr,
+		uint64_t n);
 /* Cells in use; what a shared bound over several heats is made of. */
 size_t da_heat_cells(const struct da_heat *h);
 /* Halves the resolution of one axis; 0, -DA_ENOMEM, or -DA_EMORE when nothing is left to merge. */
@@ -40,8 +42,9 @@ int da_heat_span(const struct da_heat *h, uint32_t event, uint64_t *t0_ns, uint6
  * of [t0, t1). A bin counts where its middle lies (in its zone's nearest row when the rows cover only a
  * part of the bin); bins whose zone has no row there, or outside [t0, t1), are left out.
  */
-void da_heat_render(const struct da_heat *h, uint32_t event, uint64_t t0_ns, uint64_t t1_ns, size_t columns,
-		    const struct da_heat_row *rows, size_t nr_rows, uint64_t *cells);
+void da_heat_render(const struct da_heat *h, uint32_t event, uint64_t t0_ns, uint64_t t1_ns,
+		    size_t columns, const struct da_heat_row *rows, size_t nr_rows,
+		    uint64_t *cells);
 /* Resolution reached: smallest address bin in bytes and time bin in ns. */
 void da_heat_resolution(const struct da_heat *h, uint64_t *addr_bytes, uint64_t *time_ns);
 /* False once the bound forced regions into shared cells: then rows are told apart by address alone. */

@@ -24,49 +24,56 @@ enum da_space_kind { DA_SPACE_VIRTUAL, DA_SPACE_PHYSICAL };
 
 struct da_match_opts {
 	enum da_regions regions;
-	uint64_t fixed_bytes;	/* DA_REGIONS_FIXED: power of two, >= 4096 */
-	uint64_t interval_ns;	/* sampling interval of a credit; 0: 5 ms */
-	bool virt, phys;	/* which spaces to keep; a report without such a space misses with miss_space */
-	const uint32_t *pids;	/* targets; NULL: every process */
+	uint64_t fixed_bytes; /* DA_REGIONS_FIXED: power of two, >= 4096 */
+	uint64_t interval_ns; /* sampling interval of a credit; 0: 5 ms */
+	bool virt,
+		phys; /* which spaces to keep; a report without such a space misses with miss_space */
+	const uint32_t *pids; /* targets; NULL: every process */
 	size_t nr_pids;
 	size_t nr_events;
-	bool accumulate;	/* keep per-region numbers and heat cells (report); false: counters only (live) */
-	size_t max_cells;	/* bound of heat cells over all spaces, 32 bytes each; 0: 192 Ki */
+	bool accumulate; /* keep per-region numbers and heat cells (report); false: counters only (live) */
+	size_t max_cells; /* bound of heat cells over all spaces, 32 bytes each; 0: 192 Ki */
 };
 
 /* Numbers of one event in one region. Events in different units are never added. */
 struct da_region_stat {
 	uint32_t event;
-	uint32_t owner;	   /* private to the match layer */
+	uint32_t owner;    /* private to the match layer */
 	uint64_t samples;  /* reports matched here */
 	uint64_t accesses; /* sum of their periods */
-	uint64_t reads, writes; /* reports with a known direction; a read-modify-write counts in both */
+	uint64_t reads,
+		writes; /* reports with a known direction; a read-modify-write counts in both */
 	uint64_t hit_start, hit_end; /* addresses matched, [start, end) */
 };
 
 struct da_region {
 	uint64_t start, end; /* [start, end): the widest extent that the mapping had */
 	uint64_t from_ns;    /* mapped since; 0: since before the recording, or not known */
-	const char *label;   /* "[heap]", "[stack]", "anon rw-", "/usr/bin/gzip r--", ...; the match's */
-	const struct da_region_stat *by_event; /* nr_by_event, ascending; events without a report are left out */
+	const char
+		*label; /* "[heap]", "[stack]", "anon rw-", "/usr/bin/gzip r--", ...; the match's */
+	const struct da_region_stat
+		*by_event; /* nr_by_event, ascending; events without a report are left out */
 	uint32_t nr_by_event;
 };
 
 struct da_space {
 	enum da_space_kind kind;
-	uint64_t mm; /* virtual: address space id, 0 if the process is known by its pid only; physical: 0 */
+	uint64_t
+		mm; /* virtual: address space id, 0 if the process is known by its pid only; physical: 0 */
 	uint32_t pid;
 	const char *comm;
 	struct da_region *regions; /* sorted, disjoint; valid after da_match_finish() */
 	size_t nr_regions;
 	struct da_ledger ledger; /* match and update of this space only */
-	struct da_heat *heat;	 /* zones are positions in regions; NULL without reports or accumulate */
+	struct da_heat
+		*heat; /* zones are positions in regions; NULL without reports or accumulate */
 	uint64_t from_ns, to_ns; /* life of the address space; 0, UINT64_MAX: not known */
 };
 
 struct da_match;
 
-struct da_match *da_match_new(const struct da_match_opts *o, struct da_tasks *tasks); /* NULL: no memory */
+struct da_match *da_match_new(const struct da_match_opts *o,
+			      struct da_tasks *tasks); /* NULL: no memory */
 void da_match_free(struct da_match *m);
 /* Takes one dequeued report: counts it in in[MATCH] and exactly one of out or drops of match, and so on
  * for update, under (event, cpu) and under its space. An update is a credit: the first report of an event
@@ -86,7 +93,7 @@ size_t da_match_nr_spaces(const struct da_match *m);
 const struct da_space *da_match_space(const struct da_match *m, size_t i);
 /* Was the sampler seen at work in this space between the times (a sample record, with or without a
  * report), to about a thousandth of the recording? */
-bool da_match_observed(const struct da_match *m, const struct da_space *s, uint32_t event, uint64_t t0_ns,
-		       uint64_t t1_ns);
+bool da_match_observed(const struct da_match *m, const struct da_space *s, uint32_t event,
+		       uint64_t t0_ns, uint64_t t1_ns);
 
 #endif

@@ -34,7 +34,7 @@ struct da_offline_opts {
 	size_t nr_pids;
 	const char *const *comms;
 	size_t nr_comms;
-	uint64_t start_ns, stop_ns; /* [start, stop); stop 0: to the end */
+	uint64_t start_ns, stop_ns;         /* [start, stop); stop 0: to the end */
 	bool start_relative, stop_relative; /* counted from the first sample record */
 	/* Every report, in decoding order, before it is matched; NULL: none. false: enough, end the run. */
 	bool (*report)(void *ctx, const struct da_offline *o, const struct da_report *r);
@@ -45,32 +45,32 @@ struct da_offline_event {
 	const char *name;
 	enum da_producer producer;
 	const char *unit;
-	uint64_t period;      /* effective; 0: frequency mode, or not known */
+	uint64_t period; /* effective; 0: frequency mode, or not known */
 	const struct da_attr *attr;
-	uint64_t samples;     /* sample records taken (of SPE: completed records) */
-	uint64_t filtered;    /* sample records that a filter left out */
+	uint64_t samples;           /* sample records taken (of SPE: completed records) */
+	uint64_t filtered;          /* sample records that a filter left out */
 	uint64_t first_ns, last_ns; /* of those taken; first > last: none with a time */
-	bool wanted;	      /* the filter by event lets it pass */
+	bool wanted;                /* the filter by event lets it pass */
 };
 
 /* One event on one CPU. */
 struct da_offline_cell {
 	uint32_t event, cpu;
-	bool recorded;	       /* the recording has a snapshot of it: state and create..enable are from there */
+	bool recorded; /* the recording has a snapshot of it: state and create..enable are from there */
 	enum da_state state;
 	struct da_ledger ledger;
 };
 
 /* Loss before us; -1: not measured. Different units, and two may hold the same loss: never added. */
 struct da_offline_lost {
-	int64_t counter;	/* read_format LOST, from the recording's own record */
-	int64_t records;	/* sum of PERF_RECORD_LOST */
-	int64_t samples;	/* sum of LOST_SAMPLES */
-	int64_t pending;	/* counter - records at stop */
+	int64_t counter; /* read_format LOST, from the recording's own record */
+	int64_t records; /* sum of PERF_RECORD_LOST */
+	int64_t samples; /* sum of LOST_SAMPLES */
+	int64_t pending; /* counter - records at stop */
 	int64_t aux_truncated, aux_collisions; /* AUX records with the flag */
-	int64_t aux_off_ns;	/* time with the AUX event off */
-	int64_t throttled;	/* THROTTLE records */
-	int64_t resync_bytes;	/* bytes of AUX skipped to find the next record */
+	int64_t aux_off_ns;                    /* time with the AUX event off */
+	int64_t throttled;                     /* THROTTLE records */
+	int64_t resync_bytes;                  /* bytes of AUX skipped to find the next record */
 };
 
 /* A time in which something was lost: between the last record before it and the record that says so. */
@@ -81,15 +81,15 @@ struct da_offline_gap {
 
 struct da_offline_result {
 	const struct da_file_info *file;
-	bool damaged;		     /* of the file, or of our own records in it */
+	bool damaged;                /* of the file, or of our own records in it */
 	const char *const *messages; /* what could not be read, bounded in number */
 	size_t nr_messages;
 	struct da_offline_event *events;
 	size_t nr_events;
 	struct da_offline_cell *cells; /* this decode and what was recorded, by event and CPU */
 	size_t nr_cells;
-	struct da_ledger ledger;     /* their sum; create, bind, enable and ring only when own_file */
-	bool own_file;		     /* written by record: its life layers were measured */
+	struct da_ledger ledger; /* their sum; create, bind, enable and ring only when own_file */
+	bool own_file;           /* written by record: its life layers were measured */
 	/* what the recording says of itself; only when own_file */
 	struct da_own_info info;
 	struct da_own_ledger *recorded; /* the last snapshot of each event and CPU */
@@ -102,12 +102,13 @@ struct da_offline_result {
 	struct da_offline_lost lost;
 	struct da_offline_gap *gaps; /* by time, disjoint, bounded in number */
 	size_t nr_gaps;
-	uint64_t first_ns, last_ns;  /* of the sample records taken; first > last: none with a time */
-	uint64_t samples, filtered;  /* sample records */
-	uint64_t aux_bytes;	     /* AUX trace data of kinds that are not decoded */
+	uint64_t first_ns,
+		last_ns; /* of the sample records taken; first > last: none with a time */
+	uint64_t samples, filtered;   /* sample records */
+	uint64_t aux_bytes;           /* AUX trace data of kinds that are not decoded */
 	enum da_regions regions;      /* as asked for */
 	const struct da_match *match; /* finished: spaces, regions, heat cells */
-	bool complete;		     /* false: `report` ended the run */
+	bool complete;                /* false: `report` ended the run */
 };
 
 /* Opens the recording and finds the events that the filters name. Refusals are da_reader_open()'s, and

@@ -2,7 +2,7 @@
 /*
  * The JSON texts of our own records (da_own.h), built and parsed in one place.
  *
- * INFO   {"version": "0.1.0", "arch": "x86_64", "events": [{"id", "name", "producer", "unit", "period",
+ * INFO   {"version": "0.1.0", "arch": "x86_64", "host": "name", "events": [{"id", "name", "producer", "unit", "period",
  *         "dropped_bits"}], "options": {...}}           written before the first sample
  * LEDGER {"event", "cpu", "state", "count"|null, "lost"|null, "enabled_ns"|null, "running_ns"|null,
  *         "target_absent", "ledger": {"create": {"in", "out", "drops": {"NAME": n}}, ..., "peak"}}
@@ -32,6 +32,7 @@ struct da_own_event {
 struct da_own_info {
 	char version[32];
 	enum da_arch arch;
+	char host[65]; /* HOST_NAME_MAX and NUL; in a killed recording the features are missing */
 	struct da_own_event *events; /* malloc'ed when parsed */
 	size_t nr_events;
 	char *options; /* JSON text or NULL; malloc'ed when parsed */

@@ -22,7 +22,7 @@ struct da_range {
 
 struct da_region_set {
 	struct da_range *ranges; /* sorted by start after freeze */
-	uint64_t *starts;	 /* the starts alone: what the bisection touches */
+	uint64_t *starts;        /* the starts alone: what the bisection touches */
 	size_t nr, room;
 	bool frozen;
 };

@@ -32,22 +32,24 @@ const char *da_sort_name(enum da_sort s);
 #define DA_RENDER_WIDTH_MAX 500
 
 struct da_render_opts {
-	unsigned width;	 /* text: columns of the terminal, at least the minimum */
-	bool utf8;	 /* text: shades and lines may be more than ASCII */
-	bool color;	 /* text */
-	bool heatmap;	 /* text */
-	bool verbose;	 /* text: also what is usually left out */
-	bool phys;	 /* text: the physical space too */
+	unsigned width; /* text: columns of the terminal, at least the minimum */
+	bool utf8;      /* text: shades and lines may be more than ASCII */
+	bool color;     /* text */
+	bool heatmap;   /* text */
+	bool verbose;   /* text: also what is usually left out */
+	bool phys;      /* text: the physical space too */
 	enum da_sort sort;
-	size_t limit;	 /* regions a table of the text or a space of the csv; 0: all */
+	size_t limit;      /* regions a table of the text or a space of the csv; 0: all */
 	size_t max_spaces; /* spaces of the text; 0: all */
 };
 
-int da_render_report_text(FILE *f, const struct da_offline_result *r, const struct da_render_opts *o);
+int da_render_report_text(FILE *f, const struct da_offline_result *r,
+			  const struct da_render_opts *o);
 /* The fixed shape of PRODUCT.md 5; regions in address order, all of them. */
 int da_render_report_json(FILE *f, const struct da_offline_result *r);
 /* One line a region and event that has reports there. */
-int da_render_report_csv(FILE *f, const struct da_offline_result *r, const struct da_render_opts *o);
+int da_render_report_csv(FILE *f, const struct da_offline_result *r,
+			 const struct da_render_opts *o);
 
 /* ---- samples: one report a line ---- */
 

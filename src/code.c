@@ -129,6 +129,11 @@ void da_code_store_live(struct da_code_store *s, da_code_save_fn save, void *ctx
 	code_files_live(s->files);
 }
 
+void da_code_store_arch(struct da_code_store *s, enum da_arch arch)
+{
+	s->arch = arch;
+}
+
 void da_code_store_files(struct da_code_store *s, bool allowed)
 {
 	code_files_allow(s->files, allowed, 0);

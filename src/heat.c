@@ -16,16 +16,16 @@
 /* One time axis is worth refining up to this many bins: a picture has at most some hundred columns. */
 #define TIME_BINS_MAX 1024
 /* Below this many bins time is not made coarser to save cells: columns would show the bins' edges. */
-#define TIME_BINS_MIN 128
+#define TIME_BINS_MIN    128
 #define TIME_SHIFT_FIRST 14 /* 16 us */
 #define ADDR_SHIFT_FIRST 12 /* a page */
-#define SHIFT_MAX 63
-#define SLOTS_FIRST 64
-#define MAX_CELLS_FLOOR 1024
+#define SHIFT_MAX        63
+#define SLOTS_FIRST      64
+#define MAX_CELLS_FLOOR  1024
 
 struct cell {
 	uint64_t addr, time; /* bins: value >> shift */
-	uint64_t n;	     /* 0: free slot */
+	uint64_t n;          /* 0: free slot */
 	uint32_t event, zone;
 };
 
@@ -34,7 +34,7 @@ struct da_heat {
 	size_t nr_slots; /* power of two, at most three quarters full */
 	size_t cells, max_cells;
 	uint64_t t0, t1; /* over all events; valid when cells > 0 */
-	uint64_t seed;	 /* of the hash: no file can be made whose cells all collide */
+	uint64_t seed;   /* of the hash: no file can be made whose cells all collide */
 	unsigned time_shift, addr_shift;
 	bool zoned;
 };
@@ -96,7 +96,8 @@ static size_t slot_of(const struct cell *k, size_t nr_slots, uint64_t seed)
 
 static bool same_key(const struct cell *a, const struct cell *b)
 {
-	return a->addr == b->addr && a->time == b->time && a->event == b->event && a->zone == b->zone;
+	return a->addr == b->addr && a->time == b->time && a->event == b->event &&
+	       a->zone == b->zone;
 }
 
 /* The slot of the key: its cell, or the free slot where it belongs. There is always a free one. */
@@ -243,7 +244,8 @@ static int make_room(struct da_heat *h)
 	return 0;
 }
 
-int da_heat_add(struct da_heat *h, uint32_t event, uint32_t zone, uint64_t time_ns, uint64_t addr, uint64_t n)
+int da_heat_add(struct da_heat *h, uint32_t event, uint32_t zone, uint64_t time_ns, uint64_t addr,
+		uint64_t n)
 {
 	struct change later = {.time = 1};
 	struct cell c;
@@ -267,7 +269,8 @@ int da_heat_add(struct da_heat *h, uint32_t event, uint32_t zone, uint64_t time_
 				return err;
 		}
 	}
-	c = (struct cell){addr >> h->addr_shift, time_ns >> h->time_shift, n, event, h->zoned ? zone : 0};
+	c = (struct cell){addr >> h->addr_shift, time_ns >> h->time_shift, n, event,
+			  h->zoned ? zone : 0};
 	if (!put(h->slot, h->nr_slots, h->seed, &c))
 		return 0;
 	h->cells++;
@@ -308,8 +311,8 @@ int da_heat_span(const struct da_heat *h, uint32_t event, uint64_t *t0_ns, uint6
 }
 
 /* The rows that a cell may count in: those of its zone, or all. */
-static void rows_of_zone(const struct da_heat *h, uint32_t zone, const struct da_heat_row *rows, size_t nr,
-			 size_t *first, size_t *end)
+static void rows_of_zone(const struct da_heat *h, uint32_t zone, const struct da_heat_row *rows,
+			 size_t nr, size_t *first, size_t *end)
 {
 	size_t lo = 0, hi = nr;
 
@@ -338,7 +341,8 @@ static void rows_of_zone(const struct da_heat *h, uint32_t zone, const struct da
 }
 
 /* The row of a cell: that of its bin's middle, else the nearest one that the bin reaches. nr: none. */
-static size_t row_of(const struct da_heat *h, const struct cell *c, const struct da_heat_row *rows, size_t nr)
+static size_t row_of(const struct da_heat *h, const struct cell *c, const struct da_heat_row *rows,
+		     size_t nr)
 {
 	uint64_t start = c->addr << h->addr_shift, size = 1ull << h->addr_shift;
 	uint64_t last = start + (size - 1), middle = start + size / 2;
@@ -366,7 +370,8 @@ static size_t row_of(const struct da_heat *h, const struct cell *c, const struct
 }
 
 /* The column of a cell's time bin, or columns when it is outside. */
-static size_t column_of(const struct da_heat *h, const struct cell *c, uint64_t t0, uint64_t t1, size_t columns)
+static size_t column_of(const struct da_heat *h, const struct cell *c, uint64_t t0, uint64_t t1,
+			size_t columns)
 {
 	uint64_t start = c->time << h->time_shift, size = 1ull << h->time_shift;
 	uint64_t last = start + (size - 1), middle = start + size / 2;
@@ -380,8 +385,8 @@ static size_t column_of(const struct da_heat *h, const struct cell *c, uint64_t 
 	return (size_t)((unsigned __int128)(middle - t0) * columns / (t1 - t0));
 }
 
-void da_heat_render(const struct da_heat *h, uint32_t event, uint64_t t0_ns, uint64_t t1_ns, size_t columns,
-		    const struct da_heat_row *rows, size_t nr_rows, uint64_t *cells)
+void da_heat_render(const struct da_heat *h, uint32_t event, uint64_t t0_ns, uint64_t t1_ns,
+		    size_t columns, const struct da_heat_row *rows, size_t nr_rows, uint64_t *cells)
 {
 	size_t i;
 
@@ -398,7 +403,8 @@ void da_heat_render(const struct da_heat *h, uint32_t event, uint64_t t0_ns, uin
 		row = col < columns ? row_of(h, c, rows, nr_rows) : nr_rows;
 		if (row == nr_rows)
 			continue;
-		if (__builtin_add_overflow(cells[row * columns + col], c->n, &cells[row * columns + col]))
+		if (__builtin_add_overflow(cells[row * columns + col], c->n,
+					   &cells[row * columns + col]))
 			cells[row * columns + col] = UINT64_MAX;
 	}
 }

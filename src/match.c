@@ -12,12 +12,13 @@
 #include "da_error.h"
 #include "match_priv.h"
 
-#define INTERVAL_NS 5000000ull /* DAMON's default sampling interval */
-#define MAX_CELLS	(192u * 1024)
+#define INTERVAL_NS     5000000ull /* DAMON's default sampling interval */
+#define MAX_CELLS       (192u * 1024)
 #define MAX_CELLS_SPACE (48u * 1024) /* a table of 2 MiB: what a core's own cache may hold */
-#define FEW_CELLS 64 /* a heat has room for so many from the start */
-#define PHYS_CHUNK (16ull << 20)
-#define MAX_CPUS 65536 /* a CPU number beyond this comes from damage; it is counted on the last one */
+#define FEW_CELLS       64           /* a heat has room for so many from the start */
+#define PHYS_CHUNK      (16ull << 20)
+#define MAX_CPUS                                                                                   \
+	65536 /* a CPU number beyond this comes from damage; it is counted on the last one */
 
 struct da_match *da_match_new(const struct da_match_opts *o, struct da_tasks *tasks)
 {
@@ -96,7 +97,8 @@ static struct da_ledger *ledger_of(struct da_match *m, uint32_t event, uint32_t 
 	key = (uint64_t)event << 32 | cpu;
 	i = index_find(&m->lasting, KEY_LEDGER, 0, key);
 	if (i == NONE) {
-		if (grow((void **)&m->ledger, &m->room_ledgers, m->nr_ledgers, sizeof(*m->ledger)) ||
+		if (grow((void **)&m->ledger, &m->room_ledgers, m->nr_ledgers,
+			 sizeof(*m->ledger)) ||
 		    index_put(&m->lasting, KEY_LEDGER, 0, key, (uint32_t)m->nr_ledgers)) {
 			m->no_memory = true;
 			return &m->spill.ledger;
@@ -178,13 +180,15 @@ static void limit_cells(struct da_match *m)
 	}
 }
 
-static void heat(struct da_match *m, uint32_t space, uint32_t entry, const struct da_report *r, uint64_t addr)
+static void heat(struct da_match *m, uint32_t space, uint32_t entry, const struct da_report *r,
+		 uint64_t addr)
 {
 	struct da_space *s = &m->space[space].pub;
 	size_t before;
 
 	if (!s->heat)
-		s->heat = da_heat_new(m->o.max_cells < MAX_CELLS_SPACE ? m->o.max_cells : MAX_CELLS_SPACE);
+		s->heat = da_heat_new(m->o.max_cells < MAX_CELLS_SPACE ? m->o.max_cells
+								       : MAX_CELLS_SPACE);
 	if (!s->heat) {
 		m->no_memory = true;
 		return;
@@ -229,8 +233,8 @@ static void miss(struct da_ledger *a, struct da_ledger *b, enum da_drop why)
 }
 
 /* Counts a report at its place, in the event's ledger (NULL: it has been counted there) and its space's. */
-static void count(struct da_match *m, struct da_ledger *led, const struct place *at, const struct da_report *r,
-		  uint64_t addr)
+static void count(struct da_match *m, struct da_ledger *led, const struct place *at,
+		  const struct da_report *r, uint64_t addr)
 {
 	struct da_ledger *of_space = at->space == NONE ? NULL : &m->space[at->space].pub.ledger;
 	/* Of a masked access nobody knows how far it reaches. */
@@ -345,10 +349,11 @@ void da_match_observe(struct da_match *m, uint32_t event, uint32_t pid, uint64_t
 		work_mark(w, time_ns);
 }
 
-bool da_match_observed(const struct da_match *m, const struct da_space *s, uint32_t event, uint64_t t0_ns,
-		       uint64_t t1_ns)
+bool da_match_observed(const struct da_match *m, const struct da_space *s, uint32_t event,
+		       uint64_t t0_ns, uint64_t t1_ns)
 {
-	const struct space *in = (const struct space *)((const char *)s - offsetof(struct space, pub));
+	const struct space *in =
+		(const struct space *)((const char *)s - offsetof(struct space, pub));
 	uint64_t key = (uint64_t)in->self << 32 | event;
 	uint32_t i = index_find(&m->lasting, KEY_WORK, 0, key);
 

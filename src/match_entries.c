@@ -36,7 +36,8 @@ uint32_t match_space(struct da_match *m, uint64_t mm, uint32_t pid)
 {
 	uint64_t key = mm ? mm : SPACE_BY_PID | pid;
 	uint32_t i = index_find(&m->index, KEY_SPACE, 0, key);
-	struct da_space pub = {.kind = DA_SPACE_VIRTUAL, .mm = mm, .pid = pid, .comm = "", .to_ns = UINT64_MAX};
+	struct da_space pub = {
+		.kind = DA_SPACE_VIRTUAL, .mm = mm, .pid = pid, .comm = "", .to_ns = UINT64_MAX};
 
 	if (i != NONE)
 		return i;
@@ -102,7 +103,8 @@ static const char *label_of(struct da_match *m, const struct da_map *map)
 	struct label *l = i == NONE ? NULL : &m->label[i];
 	const char *text;
 
-	if (l && l->kind == map->kind && l->prot == (map->prot & 7) && !strcmp(l->name, map->name ? map->name : ""))
+	if (l && l->kind == map->kind && l->prot == (map->prot & 7) &&
+	    !strcmp(l->name, map->name ? map->name : ""))
 		return l->text;
 	text = match_keep_text(m, label_text(map));
 	if (l)
@@ -112,19 +114,25 @@ static const char *label_of(struct da_match *m, const struct da_map *map)
 		m->no_memory = true;
 		return text;
 	}
-	m->label[m->nr_labels++] = (struct label){map->name ? map->name : "", map->prot & 7, map->kind, text};
+	m->label[m->nr_labels++] =
+		(struct label){map->name ? map->name : "", map->prot & 7, map->kind, text};
 	return text;
 }
 
 /* ---- entries ---- */
 
-static uint32_t new_entry(struct da_match *m, uint32_t space, uint64_t start, uint64_t end, uint64_t from_ns,
-			  const char *label)
+static uint32_t new_entry(struct da_match *m, uint32_t space, uint64_t start, uint64_t end,
+			  uint64_t from_ns, const char *label)
 {
 	if (grow((void **)&m->entry, &m->room_entries, m->nr_entries, sizeof(*m->entry)))
 		return failed(m);
 	m->entry[m->nr_entries] = (struct entry){
-		.start = start, .end = end, .from_ns = from_ns, .label = label, .space = space, .stat = NONE,
+		.start = start,
+		.end = end,
+		.from_ns = from_ns,
+		.label = label,
+		.space = space,
+		.stat = NONE,
 	};
 	return (uint32_t)m->nr_entries++;
 }
@@ -140,7 +148,8 @@ static bool same_label(const char *a, const char *b)
 {
 	static const char heap[] = "[heap]", anon[] = "anon rw-";
 
-	return a == b || (!strcmp(a, heap) && !strcmp(b, anon)) || (!strcmp(a, anon) && !strcmp(b, heap));
+	return a == b || (!strcmp(a, heap) && !strcmp(b, anon)) ||
+	       (!strcmp(a, anon) && !strcmp(b, heap));
 }
 
 /* A region that this mapping is a later or an earlier extent of. */
@@ -156,7 +165,8 @@ static uint32_t same_mapping(const struct da_match *m, uint32_t space, const str
 		return NONE;
 	i = index_find(&m->index, KEY_END, space, map->end);
 	e = i == NONE ? NULL : &m->entry[i];
-	return e && same_label(e->label, label) && e->start < map->end && map->end <= e->end ? i : NONE;
+	return e && same_label(e->label, label) && e->start < map->end && map->end <= e->end ? i
+											     : NONE;
 }
 
 uint32_t match_entry_of_map(struct da_match *m, uint32_t space, const struct da_map *map)
@@ -189,7 +199,8 @@ uint32_t match_entry_of_map(struct da_match *m, uint32_t space, const struct da_
 /* ---- fixed chunks ---- */
 
 /* The slot of a chunk, or the free one where it belongs. */
-static uint32_t *chunk_slot(const struct da_match *m, const struct chunks *c, uint32_t space, uint64_t start)
+static uint32_t *chunk_slot(const struct da_match *m, const struct chunks *c, uint32_t space,
+			    uint64_t start)
 {
 	uint64_t h = (start ^ m->index.seed) * 0x9e3779b97f4a7c15ull;
 	size_t i;
@@ -210,7 +221,8 @@ uint32_t match_chunk_entry(const struct da_match *m, uint32_t space, uint64_t st
 
 static int grow_chunks(struct da_match *m)
 {
-	struct chunks *c = &m->chunks, bigger = {.nr_slots = c->nr_slots ? c->nr_slots * 2 : 256, .used = c->used};
+	struct chunks *c = &m->chunks,
+		      bigger = {.nr_slots = c->nr_slots ? c->nr_slots * 2 : 256, .used = c->used};
 	size_t i;
 
 	bigger.slot = malloc(bigger.nr_slots * sizeof(*bigger.slot));
@@ -268,7 +280,8 @@ uint32_t match_stat(struct da_match *m, uint32_t entry, uint32_t event)
 		e->stat = i;
 	else if (index_put(&m->index, KEY_STAT, 0, key, i))
 		return failed(m);
-	m->stat[i] = (struct da_region_stat){.event = event, .owner = entry, .hit_start = UINT64_MAX};
+	m->stat[i] =
+		(struct da_region_stat){.event = event, .owner = entry, .hit_start = UINT64_MAX};
 	m->credit[i] = (struct credit){0};
 	m->nr_stats++;
 	return i;

@@ -13,8 +13,8 @@
 #include "match_priv.h"
 
 #define MAX_FROZEN_RANGES (256u * 1024) /* 8 MiB; beyond it all frozen copies are dropped */
-#define CALM_FIRST 4
-#define CALM_MAX 4096
+#define CALM_FIRST        4
+#define CALM_MAX          4096
 
 /* ---- processes and their frozen mappings ---- */
 
@@ -40,7 +40,8 @@ struct proc *match_proc(struct da_match *m, uint32_t pid)
 		}
 		i = (uint32_t)m->nr_procs++;
 		m->proc[i] = (struct proc){.pid = pid, .wait = CALM_FIRST, .space = NONE};
-		m->proc[i].target = !m->pids || bsearch(&pid, m->pids, m->o.nr_pids, sizeof(pid), match_by_number);
+		m->proc[i].target = !m->pids || bsearch(&pid, m->pids, m->o.nr_pids, sizeof(pid),
+							match_by_number);
 	}
 	m->last_proc = i;
 	return &m->proc[i];
@@ -75,7 +76,8 @@ static struct da_map *maps_at(struct da_match *m, uint32_t pid, uint64_t time_ns
 
 /* Nothing changes from a time on if the state then and the last one known consist of the same mappings:
  * mappings are never known by the same id again. */
-static bool lasts(struct da_match *m, const struct proc *p, uint64_t mm, const struct da_map *maps, size_t nr)
+static bool lasts(struct da_match *m, const struct proc *p, uint64_t mm, const struct da_map *maps,
+		  size_t nr)
 {
 	struct da_map *end;
 	size_t nr_end, i = 0;
@@ -205,8 +207,9 @@ static struct place frozen_map_at(struct da_match *m, struct proc *p, const stru
 
 uint32_t match_space_at(struct da_match *m, struct proc *p, uint64_t time_ns)
 {
-	return frozen_at(m, p, time_ns) ? p->space :
-					  match_space(m, da_tasks_mm(m->tasks, p->pid, time_ns), p->pid);
+	return frozen_at(m, p, time_ns)
+		       ? p->space
+		       : match_space(m, da_tasks_mm(m->tasks, p->pid, time_ns), p->pid);
 }
 
 struct place match_virtual(struct da_match *m, struct proc *p, const struct da_report *r)

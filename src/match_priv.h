@@ -21,7 +21,7 @@
 enum index_kind {
 	KEY_PROC,  /* pid -> proc */
 	KEY_SPACE, /* mm, or pid with SPACE_BY_PID -> space */
-	KEY_ID,	   /* in a space: mapping id -> region */
+	KEY_ID,    /* in a space: mapping id -> region */
 	KEY_START, /* in a space: first address of a mapping -> region */
 	KEY_END,   /* in a space: end of a mapping that grows down -> region */
 	KEY_STAT,  /* region << 32 | event -> stat */
@@ -103,12 +103,13 @@ struct space {
 struct proc {
 	uint32_t pid, space;
 	bool target;
-	bool frozen;	       /* set, mm and space hold for reports from frozen_from_ns on ... */
-	uint64_t generation;   /* ... while the tasks have this generation */
+	bool frozen;         /* set, mm and space hold for reports from frozen_from_ns on ... */
+	uint64_t generation; /* ... while the tasks have this generation */
 	uint64_t frozen_from_ns;
-	unsigned calm, wait;   /* look-ups since the generation changed; freeze when calm reaches wait */
+	unsigned calm,
+		wait; /* look-ups since the generation changed; freeze when calm reaches wait */
 	struct da_region_set set; /* tag: entry, or NONE before its first report */
-	size_t last;	       /* range of the last hit */
+	size_t last;              /* range of the last hit */
 };
 
 struct match_ledger {
@@ -131,7 +132,7 @@ struct da_match {
 
 	struct space *space;
 	size_t nr_spaces, room_spaces;
-	uint32_t phys; /* number of the physical space, NONE before its first report */
+	uint32_t phys;        /* number of the physical space, NONE before its first report */
 	struct space **shown; /* after finish, in order */
 	size_t nr_shown;
 
@@ -156,7 +157,8 @@ struct da_match {
 	uint32_t last_ledger, nr_cpus;
 	struct match_ledger spill; /* where counts go when memory ran out: finish fails then */
 
-	uint64_t interval_from, interval_to, interval; /* the sampling interval of the last report */
+	uint64_t interval_from, interval_to,
+		interval; /* the sampling interval of the last report */
 	size_t cells;
 	bool no_memory;
 	bool finished;

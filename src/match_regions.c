@@ -37,7 +37,8 @@ static int add_silent_maps(struct da_match *m, const struct space *s)
 	return 0;
 }
 
-static void life_of_mm(void *ctx, uint64_t mm, uint32_t pid, const char *comm, uint64_t from_ns, uint64_t to_ns)
+static void life_of_mm(void *ctx, uint64_t mm, uint32_t pid, const char *comm, uint64_t from_ns,
+		       uint64_t to_ns)
 {
 	struct da_match *m = ctx;
 	uint32_t i = index_find(&m->index, KEY_SPACE, 0, mm);
@@ -71,8 +72,10 @@ static struct span span_of(const struct entries *x, uint32_t i)
 static int by_place(const void *a, const void *b, void *ctx)
 {
 	const struct entries *all = ctx;
-	const struct entry *x = &all->all[*(const uint32_t *)a], *y = &all->all[*(const uint32_t *)b];
-	struct span hx = span_of(all, *(const uint32_t *)a), hy = span_of(all, *(const uint32_t *)b);
+	const struct entry *x = &all->all[*(const uint32_t *)a],
+			   *y = &all->all[*(const uint32_t *)b];
+	struct span hx = span_of(all, *(const uint32_t *)a),
+		    hy = span_of(all, *(const uint32_t *)b);
 	bool silent_x = hx.lo >= hx.hi, silent_y = hy.lo >= hy.hi;
 	uint64_t kx = silent_x ? x->start : hx.lo, ky = silent_y ? y->start : hy.lo;
 
@@ -145,8 +148,8 @@ static void part(const struct draft *a, const struct draft *b)
 /* Regions of the entries that were hit, in order of what was hit; entries whose hits are mixed become one
  * region. entry.stat becomes the position of its region, hits (NULL: not wanted) says what was hit of each.
  * Returns the number of regions. */
-static size_t build_hit(struct da_match *m, const struct entries *x, struct space *s, const uint32_t *order,
-			size_t nr, struct span *hits)
+static size_t build_hit(struct da_match *m, const struct entries *x, struct space *s,
+			const uint32_t *order, size_t nr, struct span *hits)
 {
 	/* Physical memory has no mappings: neighbouring chunks are one region unless the user chose them. */
 	bool melt = s->pub.kind == DA_SPACE_PHYSICAL && m->o.regions != DA_REGIONS_FIXED;
@@ -163,8 +166,13 @@ static size_t build_hit(struct da_match *m, const struct entries *x, struct spac
 			if (d.r)
 				part(&before, &d);
 			before = d;
-			d = (struct draft){.r = &s->pub.regions[n++], .lo = hit.lo, .hi = hit.hi, .first = e->label};
-			*d.r = (struct da_region){.start = e->start, .end = e->end, .from_ns = e->from_ns,
+			d = (struct draft){.r = &s->pub.regions[n++],
+					   .lo = hit.lo,
+					   .hi = hit.hi,
+					   .first = e->label};
+			*d.r = (struct da_region){.start = e->start,
+						  .end = e->end,
+						  .from_ns = e->from_ns,
 						  .label = e->label};
 		}
 		e->stat = (uint32_t)(n - 1);
@@ -192,7 +200,8 @@ static size_t position(const struct da_region *regs, size_t nr, uint64_t addr)
 
 /* A mapping that came later, though silent, ends an older one where that was not hit: a loader's first
  * mapping of a whole file shrinks to its first segment. */
-static void cut_by(const struct entry *e, struct da_region *regs, size_t nr, const struct span *hits)
+static void cut_by(const struct entry *e, struct da_region *regs, size_t nr,
+		   const struct span *hits)
 {
 	size_t i = position(regs, nr, e->start);
 
@@ -200,14 +209,15 @@ static void cut_by(const struct entry *e, struct da_region *regs, size_t nr, con
 	    e->start < regs[i].end)
 		regs[i].end = e->start;
 	i = position(regs, nr, e->end);
-	if (e->from_ns >= regs[i].from_ns && e->end <= hits[i].lo && e->end > regs[i].start && e->end < regs[i].end)
+	if (e->from_ns >= regs[i].from_ns && e->end <= hits[i].lo && e->end > regs[i].start &&
+	    e->end < regs[i].end)
 		regs[i].start = e->end;
 }
 
 /* What the silent entries fill of the gaps between regs[nr_regs], in order. Returns the number of pieces,
  * at most nr + nr_regs. */
-static size_t build_silent(const struct da_match *m, const uint32_t *order, size_t nr, const struct da_region *regs,
-			   size_t nr_regs, struct da_region *pieces)
+static size_t build_silent(const struct da_match *m, const uint32_t *order, size_t nr,
+			   const struct da_region *regs, size_t nr_regs, struct da_region *pieces)
 {
 	size_t i, c = 0, n = 0;
 	uint64_t at = 0;
@@ -223,7 +233,9 @@ static size_t build_silent(const struct da_match *m, const uint32_t *order, size
 				at = regs[c].end;
 				continue;
 			}
-			pieces[n] = (struct da_region){.start = at, .end = e->end, .from_ns = e->from_ns,
+			pieces[n] = (struct da_region){.start = at,
+						       .end = e->end,
+						       .from_ns = e->from_ns,
 						       .label = e->label};
 			if (c < nr_regs && regs[c].start < e->end)
 				pieces[n].end = regs[c].start;
@@ -234,8 +246,9 @@ static size_t build_silent(const struct da_match *m, const uint32_t *order, size
 }
 
 /* Adds the silent pieces to the regions, from the end so that nothing is overwritten. */
-static int add_silent(struct da_match *m, const struct entries *x, struct space *s, const uint32_t *order,
-		      size_t nr_hit, size_t nr_silent, const struct span *hits)
+static int add_silent(struct da_match *m, const struct entries *x, struct space *s,
+		      const uint32_t *order, size_t nr_hit, size_t nr_silent,
+		      const struct span *hits)
 {
 	size_t n = s->pub.nr_regions, k, i, to;
 	struct da_region *pieces = reallocarray(NULL, nr_silent + n, sizeof(*pieces)), *regs;
@@ -253,7 +266,8 @@ static int add_silent(struct da_match *m, const struct entries *x, struct space 
 	s->pub.regions = regs;
 	s->pub.nr_regions = n + k;
 	for (to = n + k; k > 0;)
-		regs[--to] = n > 0 && regs[n - 1].start > pieces[k - 1].start ? regs[--n] : pieces[--k];
+		regs[--to] =
+			n > 0 && regs[n - 1].start > pieces[k - 1].start ? regs[--n] : pieces[--k];
 	free(pieces);
 	for (i = 0; i < nr_hit; i++)
 		m->entry[order[i]].stat =
@@ -262,7 +276,8 @@ static int add_silent(struct da_match *m, const struct entries *x, struct space 
 }
 
 /* The regions of one space from its entries order[0..nr). */
-static int build(struct da_match *m, const struct entries *x, struct space *s, const uint32_t *order, size_t nr)
+static int build(struct da_match *m, const struct entries *x, struct space *s,
+		 const uint32_t *order, size_t nr)
 {
 	struct span *hits = NULL;
 	size_t nr_hit = 0;
@@ -315,7 +330,8 @@ static uint32_t merge_stats(struct da_region_stat *st, uint32_t nr)
 		st[n].accesses += st[i].accesses;
 		st[n].reads += st[i].reads;
 		st[n].writes += st[i].writes;
-		st[n].hit_start = st[i].hit_start < st[n].hit_start ? st[i].hit_start : st[n].hit_start;
+		st[n].hit_start =
+			st[i].hit_start < st[n].hit_start ? st[i].hit_start : st[n].hit_start;
 		st[n].hit_end = st[i].hit_end > st[n].hit_end ? st[i].hit_end : st[n].hit_end;
 	}
 	return n + 1;
@@ -349,7 +365,8 @@ static int hand_out_stats(struct da_match *m)
 	for (i = 0; i < m->nr_stats; i++) {
 		r = region_of(m, &m->stat[i]);
 		if (r->by_event)
-			m->joined[(size_t)(r->by_event - m->joined) + r->nr_by_event++] = m->stat[i];
+			m->joined[(size_t)(r->by_event - m->joined) + r->nr_by_event++] =
+				m->stat[i];
 		else
 			r->by_event = &m->stat[i];
 	}

@@ -37,7 +37,8 @@ uint32_t index_find(const struct index *x, enum index_kind kind, uint32_t space,
 
 static int index_grow(struct index *x)
 {
-	struct index bigger = {.nr_slots = x->nr_slots ? x->nr_slots * 2 : 256, .used = x->used, .seed = x->seed};
+	struct index bigger = {
+		.nr_slots = x->nr_slots ? x->nr_slots * 2 : 256, .used = x->used, .seed = x->seed};
 	size_t i;
 
 	bigger.slot = malloc(bigger.nr_slots * sizeof(*bigger.slot));

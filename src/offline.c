@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include "offline_priv.h"
@@ -78,8 +79,8 @@ static int choose_events(struct da_offline *o, struct da_error *err)
 
 			used += n > 0 ? (size_t)n : 0;
 		}
-		return da_fail(err, DA_EUSAGE, 0, "no event '%s' in '%s'; it has %s", opts->events[k],
-			       o->res.file->path, *list ? list : "none");
+		return da_fail(err, DA_EUSAGE, 0, "no event '%s' in '%s'; it has %s",
+			       opts->events[k], o->res.file->path, *list ? list : "none");
 	}
 	for (i = 0; i < o->res.nr_events; i++)
 		o->res.events[i].wanted = o->wanted[i];
@@ -97,7 +98,8 @@ static void describe_events(struct da_offline *o)
 
 		e->attr = &ev->attr;
 		e->name = ev->name;
-		e->producer = da_producer_of(&ev->attr, ev->name, da_reader_pmu_name(o->reader, ev->attr.type));
+		e->producer = da_producer_of(&ev->attr, ev->name,
+					     da_reader_pmu_name(o->reader, ev->attr.type));
 		e->unit = da_event_unit(&ev->attr);
 		e->period = ev->attr.flags & DA_ATTR_FREQ ? 0 : ev->attr.sample_period;
 		e->first_ns = UINT64_MAX;
@@ -125,17 +127,38 @@ static int scan_own(struct da_offline *o, struct da_error *err)
 		return 0;
 	}
 	if (rc < 0)
-		return da_fail(err, e.code ? e.code : -rc, 0, "%s", e.code ? e.msg : da_err_name(rc));
+		return da_fail(err, e.code ? e.code : -rc, 0, "%s",
+			       e.code ? e.msg : da_err_name(rc));
 	own_end(o);
 	return 0;
 }
 
 /* Instruction bytes may come from files of this machine only if the recording was made here. */
-static bool recorded_here(const struct da_file_info *info)
+static bool recorded_here(const struct da_offline *o)
 {
+	const char *host = o->res.file->hostname ? o->res.file->hostname : o->res.info.host;
 	struct utsname u;
 
-	return info->hostname && !uname(&u) && !strcmp(u.nodename, info->hostname);
+	return *host && !uname(&u) && !strcmp(u.nodename, host);
+}
+
+/* Not code that changed after the recording was written: its addresses would be another program's. */
+static void allow_code_files(struct da_offline *o)
+{
+	struct stat st;
+
+	if (recorded_here(o) && o->res.file->mode == DA_FILE_NORMAL && !stat(o->res.file->path, &st))
+		da_code_store_files_as_of(o->code, st.st_mtime);
+	else
+		da_code_store_files(o->code, recorded_here(o));
+}
+
+/* A killed recording has no features: what they would say is in our first record too. */
+static enum da_arch recorded_arch(const struct da_offline *o)
+{
+	enum da_arch arch = da_reader_arch(o->reader);
+
+	return arch == DA_ARCH_UNKNOWN ? o->res.info.arch : arch;
 }
 
 /* ---- reports ---- */
@@ -163,13 +186,11 @@ static int new_pipeline(struct da_offline *o)
 {
 	struct da_match_opts mo = o->opts->match;
 	struct da_pipeline_event *ev = calloc(o->res.nr_events + 1, sizeof(*ev));
-	enum da_arch arch = da_reader_arch(o->reader);
+	enum da_arch arch = recorded_arch(o);
 	size_t i;
 
 	if (!ev)
 		return -DA_ENOMEM;
-	if (arch == DA_ARCH_UNKNOWN)
-		arch = o->res.info.arch;
 	for (i = 0; i < o->res.nr_events; i++)
 		ev[i] = (struct da_pipeline_event){o->res.events[i].attr, o->res.events[i].producer,
 						   o->res.events[i].name};
@@ -204,7 +225,8 @@ int da_offline_open(struct da_offline **out, const char *path, const struct da_o
 	idmap_init(&o->recorded_at, seed);
 	idmap_init(&o->ring_at, seed);
 	idmap_init(&o->cell_at, seed);
-	o->res.lost = (struct da_offline_lost){.counter = -1, .pending = -1, .aux_off_ns = -1, .resync_bytes = -1};
+	o->res.lost = (struct da_offline_lost){
+		.counter = -1, .pending = -1, .aux_off_ns = -1, .resync_bytes = -1};
 	o->res.first_ns = UINT64_MAX;
 	o->res.complete = true;
 	o->res.regions = opts->match.regions;
@@ -220,10 +242,11 @@ int da_offline_open(struct da_offline **out, const char *path, const struct da_o
 	rc = -DA_ENOMEM;
 	if (!o->res.events || !o->wanted || !o->code)
 		goto fail;
-	da_code_store_files(o->code, recorded_here(o->res.file));
 	rc = scan_own(o, err);
 	if (rc < 0)
 		goto fail;
+	da_code_store_arch(o->code, recorded_arch(o));
+	allow_code_files(o);
 	describe_events(o);
 	rc = choose_events(o, err);
 	if (rc < 0)
@@ -279,13 +302,15 @@ static bool time_passes(struct da_offline *o, const struct da_rec *rec)
 		return !o->opts->start_ns && !o->opts->stop_ns;
 	if (!o->have_first) {
 		o->have_first = true;
-		if (o->opts->start_relative && __builtin_add_overflow(o->start_ns, rec->time_ns, &o->start_ns))
+		if (o->opts->start_relative &&
+		    __builtin_add_overflow(o->start_ns, rec->time_ns, &o->start_ns))
 			o->start_ns = UINT64_MAX;
 		if (o->opts->stop_relative && o->opts->stop_ns &&
 		    __builtin_add_overflow(o->stop_ns, rec->time_ns, &o->stop_ns))
 			o->stop_ns = UINT64_MAX;
 	}
-	return rec->time_ns >= o->start_ns && (rec->time_ns < o->stop_ns || o->stop_ns == UINT64_MAX);
+	return rec->time_ns >= o->start_ns &&
+	       (rec->time_ns < o->stop_ns || o->stop_ns == UINT64_MAX);
 }
 
 /* ---- running ---- */
@@ -361,7 +386,8 @@ static int gather_messages(struct da_offline *o)
 
 	if (o->suppressed && o->nr_message == MAX_MESSAGES) {
 		free(o->message[MAX_MESSAGES - 1]);
-		if (asprintf(&o->message[MAX_MESSAGES - 1], "%zu more of our own records could not be read",
+		if (asprintf(&o->message[MAX_MESSAGES - 1],
+			     "%zu more of our own records could not be read",
 			     o->suppressed + 1) < 0)
 			o->message[MAX_MESSAGES - 1] = NULL;
 	}

@@ -34,8 +34,10 @@ static void take_ledger(struct da_offline *o, const struct da_own_ledger *l)
 	uint32_t at = idmap_get(&o->recorded_at, key, UINT32_MAX);
 
 	if (l->event >= r->nr_events || l->cpu.cpu >= MAX_CPUS) {
-		offline_damage(o, "ledger snapshot of event %u on CPU %u, which the recording does not have",
-			       l->event, l->cpu.cpu);
+		offline_damage(
+			o,
+			"ledger snapshot of event %u on CPU %u, which the recording does not have",
+			l->event, l->cpu.cpu);
 		return;
 	}
 	if (at != UINT32_MAX) {
@@ -131,7 +133,8 @@ static struct own_text *text_of(struct da_offline *o, enum da_own_kind kind)
 	}
 }
 
-static void take_code(struct da_offline *o, const struct da_rec *rec, const uint8_t *payload, size_t len)
+static void take_code(struct da_offline *o, const struct da_rec *rec, const uint8_t *payload,
+		      size_t len)
 {
 	struct da_own_code code;
 
@@ -152,7 +155,8 @@ void own_record(struct da_offline *o, const struct da_rec *rec)
 	int rc = da_own_parse(rec, &kind, &version, &payload, &len);
 
 	if (rc == -DA_EDAMAGED)
-		offline_damage(o, "our own record at 0x%llx does not fit its bytes", (unsigned long long)rec->offset);
+		offline_damage(o, "our own record at 0x%llx does not fit its bytes",
+			       (unsigned long long)rec->offset);
 	if (rc)
 		return;
 	if (kind == DA_OWN_CODE) {

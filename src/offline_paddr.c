@@ -94,7 +94,8 @@ bool paddr_lookup(void *offline, uint32_t pid, uint64_t time_ns, uint64_t vaddr,
 	}
 	at = lower_bound(t, &key);
 	/* exactly this time, else the last before it, else (CPUs are drained one after the other) the first */
-	if (at == t->nr || t->all[at].pid != pid || t->all[at].vpage != key.vpage || t->all[at].time_ns != time_ns) {
+	if (at == t->nr || t->all[at].pid != pid || t->all[at].vpage != key.vpage ||
+	    t->all[at].time_ns != time_ns) {
 		if (at > 0 && t->all[at - 1].pid == pid && t->all[at - 1].vpage == key.vpage)
 			at--;
 		else if (at == t->nr || t->all[at].pid != pid || t->all[at].vpage != key.vpage)
@@ -110,7 +111,8 @@ bool paddr_lookup(void *offline, uint32_t pid, uint64_t time_ns, uint64_t vaddr,
 void paddr_end(struct da_offline *o)
 {
 	if (o->paddr.left_out)
-		offline_damage(o, "more than %u stored translations: the rest is left out", MAX_PADDRS);
+		offline_damage(o, "more than %u stored translations: the rest is left out",
+			       MAX_PADDRS);
 }
 
 void paddr_release(struct da_offline *o)

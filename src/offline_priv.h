@@ -13,9 +13,9 @@
 #include "da_pipeline.h"
 #include "idmap.h"
 
-#define MAX_CPUS 65536 /* as the pipeline has it */
+#define MAX_CPUS     65536 /* as the pipeline has it */
 #define MAX_MESSAGES 16
-#define MAX_GAPS 1024
+#define MAX_GAPS     1024
 
 /* JSON text of one kind of our records, gathered over its continuations. */
 struct own_text {
@@ -46,12 +46,12 @@ struct da_offline {
 	struct da_lane *lane;
 	struct da_match *match;
 	struct da_offline_result res;
-	bool *wanted;	   /* events that pass the filter */
-	bool own_inline;   /* the file could not be scanned before: own records are taken as they come */
+	bool *wanted;    /* events that pass the filter */
+	bool own_inline; /* the file could not be scanned before: own records are taken as they come */
 	bool enough, no_memory;
 	uint64_t start_ns, stop_ns; /* filters, absolute once the first time is known */
 	bool have_first;
-	unsigned emitted;  /* reports of the record under way */
+	unsigned emitted; /* reports of the record under way */
 
 	struct own_text info, ledger, loss, end, facts;
 	struct paddr_table paddr;
@@ -72,7 +72,8 @@ struct da_offline {
 };
 
 /* Counts damage of ours; keeps a bounded number of messages. */
-void offline_damage(struct da_offline *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void offline_damage(struct da_offline *o, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* Takes a type 65 record; others than ours are ignored. */
 void own_record(struct da_offline *o, const struct da_rec *rec);

@@ -52,6 +52,7 @@ char *da_own_info_text(const struct da_own_info *i)
 
 	add(o, "version", str(i->version));
 	add(o, "arch", str(arch_names[i->arch]));
+	add(o, "host", str(i->host));
 	for (size_t k = 0; k < i->nr_events; k++) {
 		const struct da_own_event *e = &i->events[k];
 		json_object *j = json_object_new_object();
@@ -204,6 +205,7 @@ int da_own_info_parse(const char *text, size_t len, struct da_own_info *out)
 	for (int a = 0; a < DA_ARCH_NR; a++)
 		if (!strcmp(name, arch_names[a]))
 			out->arch = (enum da_arch)a;
+	get_str(o, "host", out->host, sizeof(out->host));
 	json_object_object_get_ex(o, "events", &ev);
 	if (json_object_is_type(ev, json_type_array)) {
 		size_t nr = json_object_array_length(ev);

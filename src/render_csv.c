@@ -28,8 +28,8 @@ static void put_name(FILE *f, const char *name)
 	fputc('"', f);
 }
 
-static void put_row(FILE *f, const struct da_offline_result *r, const struct da_space *s, const struct row *w,
-		    const struct totals *all)
+static void put_row(FILE *f, const struct da_offline_result *r, const struct da_space *s,
+		    const struct row *w, const struct totals *all)
 {
 	double share = all->accesses ? (double)w->st->accesses / (double)all->accesses : 0;
 
@@ -45,7 +45,8 @@ static void put_row(FILE *f, const struct da_offline_result *r, const struct da_
 	fputc(',', f);
 	put_name(f, r->events[w->st->event].name);
 	fprintf(f, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.6g,%.6g\n", w->st->samples,
-		w->st->accesses, w->st->reads, w->st->writes, share, share_error(share, all->samples));
+		w->st->accesses, w->st->reads, w->st->writes, share,
+		share_error(share, all->samples));
 }
 
 static int put_space(FILE *f, const struct da_offline_result *r, const struct da_space *s,
@@ -76,7 +77,8 @@ int da_render_report_csv(FILE *f, const struct da_offline_result *r, const struc
 
 	if (!total)
 		return -DA_ENOMEM;
-	fputs("space,pid,comm,start,end,label,event,samples,accesses,reads,writes,share,error\n", f);
+	fputs("space,pid,comm,start,end,label,event,samples,accesses,reads,writes,share,error\n",
+	      f);
 	for (i = 0; i < da_match_nr_spaces(r->match) && !err; i++)
 		err = put_space(f, r, da_match_space(r->match, i), o, total);
 	free(total);

@@ -54,7 +54,11 @@ const char *format_time(char out[WORD], uint64_t ns)
 		v /= 1000;
 		u++;
 	}
-	snprintf(out, WORD, !u || v >= 99.95 ? "%.0f %s" : v >= 9.995 ? "%.1f %s" : "%.2f %s", v, unit[u]);
+	snprintf(out, WORD,
+		 !u || v >= 99.95 ? "%.0f %s"
+		 : v >= 9.995     ? "%.1f %s"
+				  : "%.2f %s",
+		 v, unit[u]);
 	return out;
 }
 

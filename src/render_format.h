@@ -50,6 +50,7 @@ struct totals {
 };
 /* Fills t[nr_events]. */
 void totals_of(const struct da_space *s, struct totals *t, size_t nr_events);
-const struct da_region_stat *stat_of(const struct da_region *r, uint32_t event); /* NULL: no report */
+const struct da_region_stat *stat_of(const struct da_region *r,
+				     uint32_t event); /* NULL: no report */
 
 #endif

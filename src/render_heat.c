@@ -13,13 +13,13 @@
 
 #define MIN_ROWS   8
 #define MAX_ROWS   24
-#define PER_ROW	   8 /* samples that a row is worth */
+#define PER_ROW    8 /* samples that a row is worth */
 #define SMALL_GAP  4 /* a gap of less than this part of a row has no line of its own */
-#define SHADES	   4
+#define SHADES     4
 #define LABEL_MIN  16
 #define LABEL_MAX  40
 #define TICK_WIDTH 9 /* a number and some room */
-#define MAX_MAP	   512
+#define MAX_MAP    512
 
 /* clang-format off */
 struct signs { const char *shade[SHADES], *unseen, *lost, *bar, *gap, *tick, *line; };
@@ -37,9 +37,9 @@ struct canvas {
 	const struct da_space *s;
 	const struct signs *sign;
 	unsigned address, map, label; /* columns of each part */
-	unsigned cell;		      /* columns of a cell */
-	bool mappings;		      /* regions are mappings: what is in none is not mapped */
-	uint64_t upto[SHADES];	      /* highest count of each shade; 0: the shade is not used */
+	unsigned cell;                /* columns of a cell */
+	bool mappings;                /* regions are mappings: what is in none is not mapped */
+	uint64_t upto[SHADES];        /* highest count of each shade; 0: the shade is not used */
 };
 
 /* Shades in equal steps of the logarithm, as counts of memory accesses span decades. */
@@ -146,15 +146,22 @@ static bool column_at(const struct canvas *c, uint64_t t_ns, size_t *column)
 {
 	if (t_ns < c->p->t0_ns || t_ns >= c->p->t1_ns)
 		return false;
-	*column = (size_t)((double)(t_ns - c->p->t0_ns) / (double)(c->p->t1_ns - c->p->t0_ns) * (double)c->map);
+	*column = (size_t)((double)(t_ns - c->p->t0_ns) / (double)(c->p->t1_ns - c->p->t0_ns) *
+			   (double)c->map);
 	return *column < c->map;
 }
 
 /* Times count from the first sample of the recording, in all maps alike. */
 static void put_time_axis(const struct canvas *c, uint64_t zero_ns)
 {
-	static const struct { uint64_t ns; const char *name; } unit[] = {
-		{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}, {1, "ns"},
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} unit[] = {
+		{1000000000, "s"},
+		{1000000, "ms"},
+		{1000, "us"},
+		{1, "ns"},
 	};
 	uint64_t step = tick_step(c), t;
 	char text[WORD], numbers[MAX_MAP + WORD];
@@ -169,7 +176,8 @@ static void put_time_axis(const struct canvas *c, uint64_t zero_ns)
 	t = c->p->t0_ns - zero_ns;
 	t = t / step * step + (t % step ? step : 0);
 	/* at most a tick a column: the times of a damaged file reach to the end of the clock */
-	for (i = 0; i < c->map && zero_ns + t >= zero_ns && column_at(c, zero_ns + t, &at); i++, t += step) {
+	for (i = 0; i < c->map && zero_ns + t >= zero_ns && column_at(c, zero_ns + t, &at);
+	     i++, t += step) {
 		int n = snprintf(text, sizeof(text), "%.*f",
 				 step % unit[u].ns ? (step % (unit[u].ns / 10) ? 2 : 1) : 0,
 				 (double)t / (double)unit[u].ns);
@@ -180,8 +188,8 @@ static void put_time_axis(const struct canvas *c, uint64_t zero_ns)
 			end = at + (size_t)n;
 		}
 	}
-	fprintf(c->f, "%*s  %.*s\n%*s %s", (int)c->address, unit[u].name, (int)end, numbers, (int)c->address,
-		"address", c->sign->line);
+	fprintf(c->f, "%*s  %.*s\n%*s %s", (int)c->address, unit[u].name, (int)end, numbers,
+		(int)c->address, "address", c->sign->line);
 	for (at = 0; at < c->map; at++)
 		fputs(tick[at] ? c->sign->tick : c->sign->line, c->f);
 	fprintf(c->f, "%s\n", c->sign->line);
@@ -204,8 +212,9 @@ static void put_gap(const struct canvas *c, size_t row)
 	if (undrawn)
 		fprintf(c->f, "with %zu region%s not drawn\n", undrawn, undrawn == 1 ? "" : "s");
 	else
-		fprintf(c->f, "%s\n", c->mappings && b->zone == a->last_zone + 1 ? "not mapped" :
-										  "without samples");
+		fprintf(c->f, "%s\n",
+			c->mappings && b->zone == a->last_zone + 1 ? "not mapped"
+								   : "without samples");
 	ink(c->f, c->o, INK_NONE);
 }
 
@@ -255,15 +264,17 @@ static void put_legend(const struct canvas *c)
 		if (unseen)
 			fprintf(c->f, " %s not observed (0 is not known)", c->sign->unseen);
 		if (lost)
-			fprintf(c->f, "%s %s samples were lost in this time", unseen ? " " : "", c->sign->lost);
+			fprintf(c->f, "%s %s samples were lost in this time", unseen ? " " : "",
+				c->sign->lost);
 		fputc('\n', c->f);
 	}
-	snprintf(text, sizeof(text), "1 column = %s, 1 row = %s; a count n is good to about +-2 sqrt(n)",
+	snprintf(text, sizeof(text),
+		 "1 column = %s, 1 row = %s; a count n is good to about +-2 sqrt(n)",
 		 format_time(a, (p->t1_ns - p->t0_ns) / p->columns), format_bytes(b, p->row_bytes));
 	put_wrapped(c->f, text, 2, c->o->width);
 	if (p->left_regions)
-		fprintf(c->f, "  not drawn: %s samples in %zu regions\n", format_count(a, p->left_samples),
-			p->left_regions);
+		fprintf(c->f, "  not drawn: %s samples in %zu regions\n",
+			format_count(a, p->left_samples), p->left_regions);
 }
 
 /* ---- all of it ---- */
@@ -300,10 +311,13 @@ static size_t max_rows(const struct da_space *s, uint32_t event)
 	return n < MAX_ROWS ? (size_t)n : MAX_ROWS;
 }
 
-int render_heat(FILE *f, const struct da_offline_result *r, const struct da_space *s, uint32_t event,
-		const struct da_render_opts *o)
+int render_heat(FILE *f, const struct da_offline_result *r, const struct da_space *s,
+		uint32_t event, const struct da_render_opts *o)
 {
-	struct canvas c = {.f = f, .o = o, .s = s, .sign = o->utf8 ? &unicode : &ascii,
+	struct canvas c = {.f = f,
+			   .o = o,
+			   .s = s,
+			   .sign = o->utf8 ? &unicode : &ascii,
 			   .mappings = s->kind == DA_SPACE_VIRTUAL && r->regions == DA_REGIONS_VMA};
 	unsigned frame = 3; /* bars, and the blank after the address */
 	size_t rows;

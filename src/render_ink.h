@@ -17,7 +17,7 @@ enum ink { INK_NONE, INK_TITLE, INK_DIM, INK_WARN, INK_HEAT1, INK_HEAT2, INK_HEA
 void ink(FILE *f, const struct da_render_opts *o, enum ink i);
 
 /* The heat map of one event in one space. 0 or -DA_ENOMEM. */
-int render_heat(FILE *f, const struct da_offline_result *r, const struct da_space *s, uint32_t event,
-		const struct da_render_opts *o);
+int render_heat(FILE *f, const struct da_offline_result *r, const struct da_space *s,
+		uint32_t event, const struct da_render_opts *o);
 
 #endif

@@ -27,7 +27,9 @@ struct json {
 static void put_input(struct json *j)
 {
 	static const char *const mode[] = {
-		[DA_FILE_NORMAL] = "file", [DA_FILE_PIPE] = "pipe", [DA_FILE_DIRECTORY] = "directory",
+		[DA_FILE_NORMAL] = "file",
+		[DA_FILE_PIPE] = "pipe",
+		[DA_FILE_DIRECTORY] = "directory",
 	};
 	const struct da_file_info *i = j->r->file;
 	size_t k;
@@ -98,7 +100,8 @@ static void put_counters(struct json *j)
 	da_json_measured(&j->w, "enqueue", own ? (int64_t)c.enqueue : -1);
 	da_json_measured(&j->w, "dequeue", own ? (int64_t)c.dequeue : -1);
 	da_json_measured(&j->w, "overflow", own ? (int64_t)c.overflow : -1);
-	da_json_null(&j->w, "peak"); /* this decode has no buffer; the run's is in recorded_ledger */
+	da_json_null(&j->w,
+		     "peak"); /* this decode has no buffer; the run's is in recorded_ledger */
 	da_json_u64(&j->w, "match", c.match);
 	da_json_u64(&j->w, "miss", c.miss);
 	da_json_u64(&j->w, "update", c.update);
@@ -109,9 +112,12 @@ static void put_ledgers(struct json *j)
 {
 	bool own = j->r->own_file;
 	const bool measured[DA_STAGE_NR] = {
-		[DA_STAGE_CREATE] = own && j->r->has_recorded, [DA_STAGE_BIND] = own && j->r->has_recorded,
-		[DA_STAGE_ENABLE] = own && j->r->has_recorded, [DA_STAGE_SAMPLE] = true,
-		[DA_STAGE_RING] = own,			       [DA_STAGE_MATCH] = true,
+		[DA_STAGE_CREATE] = own && j->r->has_recorded,
+		[DA_STAGE_BIND] = own && j->r->has_recorded,
+		[DA_STAGE_ENABLE] = own && j->r->has_recorded,
+		[DA_STAGE_SAMPLE] = true,
+		[DA_STAGE_RING] = own,
+		[DA_STAGE_MATCH] = true,
 		[DA_STAGE_UPDATE] = true,
 	};
 	const bool all[DA_STAGE_NR] = {true, true, true, true, true, true, true};
@@ -124,7 +130,8 @@ static void put_ledgers(struct json *j)
 
 		da_json_flat_object(&j->w, NULL);
 		da_json_u64(&j->w, "event", c->event);
-		da_json_measured(&j->w, "cpu", knows_cpu(&j->r->events[c->event]) ? (int64_t)c->cpu : -1);
+		da_json_measured(&j->w, "cpu",
+				 knows_cpu(&j->r->events[c->event]) ? (int64_t)c->cpu : -1);
 		da_json_string(&j->w, "state", c->recorded ? da_state_name(c->state) : NULL);
 		da_ledger_to_json(&j->w, "ledger", &c->ledger, measured, true);
 		da_json_close(&j->w);
@@ -261,7 +268,8 @@ static int put_heats(struct json *j, const struct da_space *s)
 	int err = 0;
 
 	for (i = 0; i < nr; i++)
-		if (plan_possible(s, (uint32_t)i) && (best == nr || j->total[i].samples > j->total[best].samples))
+		if (plan_possible(s, (uint32_t)i) &&
+		    (best == nr || j->total[i].samples > j->total[best].samples))
 			best = i;
 	if (best == nr) {
 		da_json_null(&j->w, "heatmap");

@@ -34,7 +34,8 @@ void plan_release(struct plan *p)
 
 uint64_t plan_time(const struct plan *p, size_t column)
 {
-	return p->t0_ns + (uint64_t)((unsigned __int128)(p->t1_ns - p->t0_ns) * column / p->columns);
+	return p->t0_ns +
+	       (uint64_t)((unsigned __int128)(p->t1_ns - p->t0_ns) * column / p->columns);
 }
 
 /* ---- columns ---- */
@@ -71,7 +72,8 @@ static uint64_t row_bound(uint64_t addr, uint64_t height)
 }
 
 /* Rows of one height; fills at most max of them and returns how many there would be (max + 1: more). */
-static size_t rows_of_height(struct plan *p, const struct da_space *s, uint64_t height, bool share, size_t max)
+static size_t rows_of_height(struct plan *p, const struct da_space *s, uint64_t height, bool share,
+			     size_t max)
 {
 	size_t i, n = 0;
 
@@ -98,7 +100,8 @@ static size_t rows_of_height(struct plan *p, const struct da_space *s, uint64_t 
 			} else if (n == max) {
 				return max + 1;
 			} else {
-				p->rows[n++] = (struct da_heat_row){start, end, (uint32_t)i, (uint32_t)i};
+				p->rows[n++] =
+					(struct da_heat_row){start, end, (uint32_t)i, (uint32_t)i};
 			}
 			if (at == last)
 				break;
@@ -118,7 +121,8 @@ static int by_size(const void *a, const void *b)
 static int choose_regions(struct plan *p, const struct da_space *s, size_t max_rows, bool *share)
 {
 	size_t room = max_rows / 2, nr = 0, i; /* a region may need several rows */
-	uint64_t *samples = reallocarray(NULL, s->nr_regions + 1, sizeof(*samples)), all = 0, kept = 0;
+	uint64_t *samples = reallocarray(NULL, s->nr_regions + 1, sizeof(*samples)), all = 0,
+		 kept = 0;
 
 	if (!samples)
 		return -DA_ENOMEM;
@@ -182,7 +186,8 @@ static int choose_rows(struct plan *p, const struct da_space *s, size_t max_rows
  * happen by themselves (faults, tracepoints) are looked at all the time; samplers of time are not. */
 static bool looks_always(enum da_producer p)
 {
-	return p != DA_PROD_REGS && p != DA_PROD_SPE && p != DA_PROD_IBS_OP && p != DA_PROD_IBS_FETCH;
+	return p != DA_PROD_REGS && p != DA_PROD_SPE && p != DA_PROD_IBS_OP &&
+	       p != DA_PROD_IBS_FETCH;
 }
 
 static void mark_unseen(struct plan *p, const struct da_offline_result *r, const struct da_space *s)
@@ -200,7 +205,8 @@ static void mark_unseen(struct plan *p, const struct da_offline_result *r, const
 			i = row * p->columns + col;
 			if (p->cells[i])
 				continue;
-			for (uint32_t z = p->rows[row].zone; seen && from >= t1 && z <= p->rows[row].last_zone; z++)
+			for (uint32_t z = p->rows[row].zone;
+			     seen && from >= t1 && z <= p->rows[row].last_zone; z++)
 				from = s->regions[z].from_ns < from ? s->regions[z].from_ns : from;
 			p->unseen[i] = !seen || from >= t1;
 		}
@@ -224,8 +230,8 @@ static void mark_lost(struct plan *p, const struct da_offline_result *r)
 	}
 }
 
-int plan_make(struct plan *p, const struct da_offline_result *r, const struct da_space *s, uint32_t event,
-	      size_t max_columns, size_t max_rows)
+int plan_make(struct plan *p, const struct da_offline_result *r, const struct da_space *s,
+	      uint32_t event, size_t max_columns, size_t max_rows)
 {
 	size_t i, nr;
 	int err;
@@ -242,7 +248,8 @@ int plan_make(struct plan *p, const struct da_offline_result *r, const struct da
 	p->lost = calloc(p->columns, sizeof(*p->lost));
 	if (!p->cells || !p->unseen || !p->lost)
 		return -DA_ENOMEM;
-	da_heat_render(s->heat, event, p->t0_ns, p->t1_ns, p->columns, p->rows, p->nr_rows, p->cells);
+	da_heat_render(s->heat, event, p->t0_ns, p->t1_ns, p->columns, p->rows, p->nr_rows,
+		       p->cells);
 	for (i = 0; i < nr; i++)
 		p->max = p->cells[i] > p->max ? p->cells[i] : p->max;
 	mark_unseen(p, r, s);

@@ -18,22 +18,22 @@ struct plan {
 	uint64_t t0_ns, t1_ns; /* [t0, t1) */
 	size_t columns, nr_rows;
 	struct da_heat_row *rows; /* by address; zones are regions of the space */
-	uint64_t *cells;	  /* nr_rows * columns */
-	bool *unseen;		  /* the same: nobody was looking there and then; such a cell has no count */
-	bool *lost;		  /* per column: something was lost in this time */
-	uint64_t max;		  /* of cells */
-	uint64_t row_bytes;	  /* height of a row, an upper bound */
-	bool shared_rows;	  /* some row stands for several regions */
-	uint64_t least;		  /* regions with fewer samples are not drawn ... */
-	size_t left_regions;	  /* ... which are so many */
+	uint64_t *cells;          /* nr_rows * columns */
+	bool *unseen; /* the same: nobody was looking there and then; such a cell has no count */
+	bool *lost;   /* per column: something was lost in this time */
+	uint64_t max; /* of cells */
+	uint64_t row_bytes;  /* height of a row, an upper bound */
+	bool shared_rows;    /* some row stands for several regions */
+	uint64_t least;      /* regions with fewer samples are not drawn ... */
+	size_t left_regions; /* ... which are so many */
 	uint64_t left_samples;
 };
 
 /* False if there is nothing to draw: no report of the event in this space had a time. */
 bool plan_possible(const struct da_space *s, uint32_t event);
 /* At most max_rows and max_columns. 0 or -DA_ENOMEM; plan_release() in both cases. */
-int plan_make(struct plan *p, const struct da_offline_result *r, const struct da_space *s, uint32_t event,
-	      size_t max_columns, size_t max_rows);
+int plan_make(struct plan *p, const struct da_offline_result *r, const struct da_space *s,
+	      uint32_t event, size_t max_columns, size_t max_rows);
 void plan_release(struct plan *p);
 /* Start of a column. */
 uint64_t plan_time(const struct plan *p, size_t column);

@@ -11,9 +11,9 @@
 #include "render_format.h"
 
 static const char *const sort_names[DA_SORT_NR] = {
-	[DA_SORT_SHARE] = "share",	   [DA_SORT_ADDR] = "addr",   [DA_SORT_LABEL] = "label",
-	[DA_SORT_SAMPLES] = "samples",	   [DA_SORT_ACCESSES] = "accesses",
-	[DA_SORT_READS] = "reads",	   [DA_SORT_WRITES] = "writes", [DA_SORT_SIZE] = "size",
+	[DA_SORT_SHARE] = "share",     [DA_SORT_ADDR] = "addr",         [DA_SORT_LABEL] = "label",
+	[DA_SORT_SAMPLES] = "samples", [DA_SORT_ACCESSES] = "accesses", [DA_SORT_READS] = "reads",
+	[DA_SORT_WRITES] = "writes",   [DA_SORT_SIZE] = "size",
 };
 
 const char *da_sort_name(enum da_sort s)
@@ -56,7 +56,8 @@ static int by_order(const void *a, const void *b, void *ctx)
 	return (x->g->start > y->g->start) - (x->g->start < y->g->start);
 }
 
-int rows_in_order(const struct da_space *s, uint32_t event, enum da_sort sort, struct row **out, size_t *nr)
+int rows_in_order(const struct da_space *s, uint32_t event, enum da_sort sort, struct row **out,
+		  size_t *nr)
 {
 	struct row *rows = reallocarray(NULL, s->nr_regions + 1, sizeof(*rows));
 	size_t i, n = 0;

@@ -16,6 +16,7 @@ struct row {
 };
 
 /* The regions that an event was matched in, sorted; *out is malloc'ed. 0 or -DA_ENOMEM. */
-int rows_in_order(const struct da_space *s, uint32_t event, enum da_sort sort, struct row **out, size_t *nr);
+int rows_in_order(const struct da_space *s, uint32_t event, enum da_sort sort, struct row **out,
+		  size_t *nr);
 
 #endif

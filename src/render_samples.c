@@ -14,12 +14,30 @@
 #include "render_format.h"
 #include "utf8.h"
 
-#define MAX_FIELDS 64
+#define MAX_FIELDS     64
 #define DEFAULT_FIELDS "time,cpu,pid,tid,comm,event,ip,addr,op,size,how"
 
 enum field {
-	F_TIME, F_CPU, F_PID, F_TID, F_COMM, F_EVENT, F_IP, F_SYM, F_DSO, F_ADDR, F_PHYS_ADDR, F_WEIGHT,
-	F_DATA_SRC, F_DATA_PAGE_SIZE, F_PERIOD, F_OP, F_SIZE, F_HOW, F_REGION, F_NR
+	F_TIME,
+	F_CPU,
+	F_PID,
+	F_TID,
+	F_COMM,
+	F_EVENT,
+	F_IP,
+	F_SYM,
+	F_DSO,
+	F_ADDR,
+	F_PHYS_ADDR,
+	F_WEIGHT,
+	F_DATA_SRC,
+	F_DATA_PAGE_SIZE,
+	F_PERIOD,
+	F_OP,
+	F_SIZE,
+	F_HOW,
+	F_REGION,
+	F_NR
 };
 
 /* clang-format off */
@@ -47,11 +65,13 @@ static int unknown_field(const char *name, size_t len, struct da_error *err)
 	size_t used = 0, i;
 
 	for (i = 0; i < F_NR && used < sizeof(all); i++) {
-		int n = snprintf(all + used, sizeof(all) - used, "%s%s", i ? ", " : "", known[i].name);
+		int n = snprintf(all + used, sizeof(all) - used, "%s%s", i ? ", " : "",
+				 known[i].name);
 
 		used += n > 0 ? (size_t)n : 0;
 	}
-	return da_fail(err, DA_EUSAGE, 0, "unknown field '%.*s'; there are %s", len > 64 ? 64 : (int)len, name, all);
+	return da_fail(err, DA_EUSAGE, 0, "unknown field '%.*s'; there are %s",
+		       len > 64 ? 64 : (int)len, name, all);
 }
 
 int da_fields_parse(const char *text, struct da_fields **out, struct da_error *err)
@@ -70,7 +90,8 @@ int da_fields_parse(const char *text, struct da_fields **out, struct da_error *e
 		if (i == F_NR || f->nr == MAX_FIELDS) {
 			da_fields_free(f);
 			return i == F_NR ? unknown_field(p, len, err)
-					 : da_fail(err, DA_EUSAGE, 0, "more than %d fields", MAX_FIELDS);
+					 : da_fail(err, DA_EUSAGE, 0, "more than %d fields",
+						   MAX_FIELDS);
 		}
 		f->field[f->nr++] = (enum field)i;
 		if (i == F_SYM && !f->symbols) {
@@ -112,8 +133,8 @@ static uint64_t time_of(const struct da_report *r)
 	return r->has & DA_HAS_TIME ? r->time_ns : UINT64_MAX;
 }
 
-static const char *name_of_code(struct da_fields *fields, const struct da_offline *o, const struct da_report *r,
-				enum field which, char *buf, size_t size)
+static const char *name_of_code(struct da_fields *fields, const struct da_offline *o,
+				const struct da_report *r, enum field which, char *buf, size_t size)
 {
 	const char *name;
 	uint64_t offset;
@@ -141,15 +162,16 @@ static const char *region_of(const struct da_offline *o, const struct da_report 
 	return map.name;
 }
 
-static const char *string_of(struct da_fields *fields, const struct da_offline *o, const struct da_report *r,
-			     enum field which, char *buf, size_t size)
+static const char *string_of(struct da_fields *fields, const struct da_offline *o,
+			     const struct da_report *r, enum field which, char *buf, size_t size)
 {
 	static const char *const op[] = {"-", "R", "W", "RW"};
 
 	switch (which) {
 	case F_COMM:
-		return r->has & DA_HAS_TASK ? da_tasks_comm_of(da_offline_tasks(o), r->pid, r->tid, time_of(r)) :
-					      "-";
+		return r->has & DA_HAS_TASK
+			       ? da_tasks_comm_of(da_offline_tasks(o), r->pid, r->tid, time_of(r))
+			       : "-";
 	case F_EVENT:
 		return da_offline_event(o, r->event)->name;
 	case F_SYM:
@@ -167,7 +189,8 @@ static const char *string_of(struct da_fields *fields, const struct da_offline *
 }
 
 /* A number as text; false: the report does not have it. */
-static bool number_of(const struct da_offline *o, const struct da_report *r, enum field which, char *buf, size_t size)
+static bool number_of(const struct da_offline *o, const struct da_report *r, enum field which,
+		      char *buf, size_t size)
 {
 	switch (which) {
 	case F_TIME:
@@ -212,7 +235,8 @@ static bool number_of(const struct da_offline *o, const struct da_report *r, enu
 	}
 }
 
-void da_render_sample(FILE *f, struct da_fields *fields, const struct da_offline *o, const struct da_report *r)
+void da_render_sample(FILE *f, struct da_fields *fields, const struct da_offline *o,
+		      const struct da_report *r)
 {
 	char buf[256];
 	size_t i;
@@ -226,7 +250,8 @@ void da_render_sample(FILE *f, struct da_fields *fields, const struct da_offline
 		if (s)
 			put_string(f, s, known[which].width, i + 1 == fields->nr);
 		else
-			fprintf(f, "%*s", known[which].width, number_of(o, r, which, buf, sizeof(buf)) ? buf : "-");
+			fprintf(f, "%*s", known[which].width,
+				number_of(o, r, which, buf, sizeof(buf)) ? buf : "-");
 	}
 	fputc('\n', f);
 }

@@ -13,7 +13,7 @@
 #include "render_ink.h"
 #include "render_rows.h"
 
-#define NUMBERS	   49 /* columns of the table of regions between address and label */
+#define NUMBERS    49 /* columns of the table of regions between address and label */
 #define MAX_DROPS  4
 #define FEW_LINES  10 /* of a list that is not the matter */
 #define SMALL_PART 20 /* a process with less than a 20th of the samples gets one line */
@@ -21,8 +21,9 @@
 void ink(FILE *f, const struct da_render_opts *o, enum ink i)
 {
 	static const char *const code[] = {
-		[INK_NONE] = "\033[0m",	       [INK_TITLE] = "\033[1m",	     [INK_DIM] = "\033[2m",
-		[INK_WARN] = "\033[33m",       [INK_HEAT1] = "\033[38;5;27m", [INK_HEAT2] = "\033[38;5;37m",
+		[INK_NONE] = "\033[0m",         [INK_TITLE] = "\033[1m",
+		[INK_DIM] = "\033[2m",          [INK_WARN] = "\033[33m",
+		[INK_HEAT1] = "\033[38;5;27m",  [INK_HEAT2] = "\033[38;5;37m",
 		[INK_HEAT3] = "\033[38;5;214m", [INK_HEAT4] = "\033[38;5;196m",
 	};
 
@@ -94,8 +95,8 @@ static void put_times(struct text *t)
 		end(t, INK_NONE, 2);
 	}
 	if (r->filtered) {
-		fprintf(begin(t), "filters left %s of %s sample records", format_count(a, r->samples),
-			format_count(b, r->samples + r->filtered));
+		fprintf(begin(t), "filters left %s of %s sample records",
+			format_count(a, r->samples), format_count(b, r->samples + r->filtered));
 		end(t, INK_NONE, 2);
 	}
 }
@@ -123,16 +124,19 @@ static void put_file(struct text *t)
 	put_times(t);
 	if (t->r->damaged) {
 		f = begin(t);
-		fprintf(f, "damaged: %s", t->r->nr_messages ? t->r->messages[0] : "what could be read follows");
+		fprintf(f, "damaged: %s",
+			t->r->nr_messages ? t->r->messages[0] : "what could be read follows");
 		if (t->r->nr_messages > 1)
 			fprintf(f, " (and %zu more)", t->r->nr_messages - 1);
 		end(t, INK_WARN, 2);
 	} else if (t->r->own_file && !t->r->has_end) {
-		put_sentence(t, INK_WARN, 2,
-			     "the recording was not ended regularly: it holds what was written until then");
+		put_sentence(
+			t, INK_WARN, 2,
+			"the recording was not ended regularly: it holds what was written until then");
 	}
 	if (t->r->aux_bytes) {
-		fprintf(begin(t), "%s of AUX trace data were not decoded", format_bytes(a, t->r->aux_bytes));
+		fprintf(begin(t), "%s of AUX trace data were not decoded",
+			format_bytes(a, t->r->aux_bytes));
 		end(t, INK_WARN, 2);
 	}
 }
@@ -176,14 +180,16 @@ static struct da_ledger ledger_of(const struct da_offline_result *r, uint32_t ev
 }
 
 /* The next drop of a layer in order of size: smaller than the last one, or as large and later. */
-static unsigned next_drop(const struct da_ledger *l, enum da_stage s, uint64_t last, unsigned last_at)
+static unsigned next_drop(const struct da_ledger *l, enum da_stage s, uint64_t last,
+			  unsigned last_at)
 {
 	unsigned best = DA_DROP_NR, d;
 
 	for (d = 0; d < DA_DROP_NR; d++) {
 		uint64_t n = l->drop[d];
 
-		if (da_drop_stage((enum da_drop)d) != s || !n || n > last || (n == last && d <= last_at))
+		if (da_drop_stage((enum da_drop)d) != s || !n || n > last ||
+		    (n == last && d <= last_at))
 			continue;
 		if (best == DA_DROP_NR || n > l->drop[best])
 			best = d;
@@ -206,8 +212,9 @@ static void put_drops(struct text *t, const struct da_ledger *l, enum da_stage s
 		if (shown == MAX_DROPS && !t->o->verbose)
 			left++;
 		else
-			fprintf(f, "%s %s %s (%s)", shown++ ? "," : "", da_drop_name((enum da_drop)d),
-				format_count(a, l->drop[d]), format_pct(b, l->drop[d], l->in[s]));
+			fprintf(f, "%s %s %s (%s)", shown++ ? "," : "",
+				da_drop_name((enum da_drop)d), format_count(a, l->drop[d]),
+				format_pct(b, l->drop[d], l->in[s]));
 	}
 	if (left)
 		fprintf(f, ", %u more", left);
@@ -229,7 +236,8 @@ static void put_event(struct text *t, uint32_t event)
 	end(t, INK_NONE, 2);
 	f = begin(t);
 	fprintf(f, "%s sample%s: %s valid (%s)", format_count(a, l.in[DA_STAGE_SAMPLE]),
-		plural(l.in[DA_STAGE_SAMPLE]), format_count(b, valid), format_pct(c, valid, l.in[DA_STAGE_SAMPLE]));
+		plural(l.in[DA_STAGE_SAMPLE]), format_count(b, valid),
+		format_pct(c, valid, l.in[DA_STAGE_SAMPLE]));
 	if (l.in[DA_STAGE_MATCH] != valid)
 		fprintf(f, ", %s accesses", format_count(a, l.in[DA_STAGE_MATCH]));
 	fprintf(f, "; %s matched, %s update%s", format_count(a, l.out[DA_STAGE_MATCH]),
@@ -238,11 +246,13 @@ static void put_event(struct text *t, uint32_t event)
 	put_drops(t, &l, DA_STAGE_SAMPLE, "not valid");
 	put_drops(t, &l, DA_STAGE_MATCH, "not matched");
 	if (e->producer == DA_PROD_REGS && valid)
-		put_sentence(t, INK_DIM, 4,
-			     "note: a time sample shows the instruction after a slow one. Shares tell where a pass "
-			     "is slow, not how often memory is accessed.");
+		put_sentence(
+			t, INK_DIM, 4,
+			"note: a time sample shows the instruction after a slow one. Shares tell where a pass "
+			"is slow, not how often memory is accessed.");
 	else if (e->producer == DA_PROD_FAULT && valid)
-		put_sentence(t, INK_DIM, 4, "note: a fault is a page's first touch, not each access to it.");
+		put_sentence(t, INK_DIM, 4,
+			     "note: a fault is a page's first touch, not each access to it.");
 }
 
 /* Different units, and two may tell the same loss: listed, never added. */
@@ -270,11 +280,14 @@ static void put_lost(struct text *t)
 	for (i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		if (all[i].n <= 0)
 			continue;
-		fprintf(f, "%s %s %s", any ? "," : "", format_count(a, (uint64_t)all[i].n), all[i].what);
+		fprintf(f, "%s %s %s", any ? "," : "", format_count(a, (uint64_t)all[i].n),
+			all[i].what);
 		any = true;
 	}
 	if (!any)
-		fputs(l->counter == 0 ? " nothing, by the events' own counters" : " no record of a loss", f);
+		fputs(l->counter == 0 ? " nothing, by the events' own counters"
+				      : " no record of a loss",
+		      f);
 	end(t, any ? INK_WARN : INK_NONE, 2);
 }
 
@@ -290,8 +303,10 @@ static void put_events(struct text *t)
 		if (!is_silent(&r->events[i]) || t->o->verbose)
 			put_event(t, i);
 	put_lost(t);
-	if (r->has_recorded && (t->o->verbose || da_ledger_drops(&r->recorded_ledger, DA_STAGE_RING))) {
-		fprintf(begin(t), "while recording: %s reports offered, %s dropped by full report buffers",
+	if (r->has_recorded &&
+	    (t->o->verbose || da_ledger_drops(&r->recorded_ledger, DA_STAGE_RING))) {
+		fprintf(begin(t),
+			"while recording: %s reports offered, %s dropped by full report buffers",
 			format_count(a, c.reports), format_count(b, c.overflow));
 		end(t, c.overflow ? INK_WARN : INK_NONE, 2);
 	}
@@ -317,14 +332,16 @@ static void put_region(struct text *t, const struct row *w, const struct totals 
 	bool directed = w->st->reads || w->st->writes;
 	char a[WORD];
 
-	fprintf(t->f, "%*" PRIx64 " %8s", address, w->g->start, format_bytes(a, w->g->end - w->g->start));
+	fprintf(t->f, "%*" PRIx64 " %8s", address, w->g->start,
+		format_bytes(a, w->g->end - w->g->start));
 	put_number(t, 9, true, w->st->samples);
 	fprintf(t->f, " %6.1f", 100 * share);
 	fprintf(t->f, " %4.1f", 100 * share_error(share, all->samples));
 	put_number(t, 7, directed, w->st->reads);
 	put_number(t, 7, directed, w->st->writes);
 	fputs("  ", t->f);
-	put_text(t->f, label_name(w->g->label), t->o->width - (unsigned)address - NUMBERS, t->o->utf8);
+	put_text(t->f, label_name(w->g->label), t->o->width - (unsigned)address - NUMBERS,
+		 t->o->utf8);
 	fputc('\n', t->f);
 }
 
@@ -340,8 +357,8 @@ static int put_table(struct text *t, const struct da_space *s, uint32_t event)
 		return -DA_ENOMEM;
 	shown = t->o->limit && nr > t->o->limit ? t->o->limit : nr;
 	ink(t->f, t->o, INK_DIM);
-	fprintf(t->f, "%*s %8s %9s %6s %s %7s %7s  %s\n", address, "ADDRESS", "SIZE", "SAMPLES", "SHARE%",
-		t->o->utf8 ? "  \xc2\xb1%" : " +-%", "READS", "WRITES", "REGION");
+	fprintf(t->f, "%*s %8s %9s %6s %s %7s %7s  %s\n", address, "ADDRESS", "SIZE", "SAMPLES",
+		"SHARE%", t->o->utf8 ? "  \xc2\xb1%" : " +-%", "READS", "WRITES", "REGION");
 	ink(t->f, t->o, INK_NONE);
 	for (i = 0; i < shown; i++)
 		put_region(t, &rows[i], &t->total[event], address);
@@ -349,8 +366,9 @@ static int put_table(struct text *t, const struct da_space *s, uint32_t event)
 		rest += rows[i].st->samples;
 	free(rows);
 	if (rest)
-		fprintf(t->f, "%zu more region%s: %s sample%s (%s)\n", nr - shown, plural(nr - shown),
-			format_count(a, rest), plural(rest), format_pct(b, rest, t->total[event].samples));
+		fprintf(t->f, "%zu more region%s: %s sample%s (%s)\n", nr - shown,
+			plural(nr - shown), format_count(a, rest), plural(rest),
+			format_pct(b, rest, t->total[event].samples));
 	for (i = 0; i < s->nr_regions; i++)
 		if (!stat_of(&s->regions[i], event))
 			silent_bytes += s->regions[i].end - s->regions[i].start;
@@ -383,8 +401,9 @@ static int put_space(struct text *t, const struct da_space *s)
 		ink(t->f, t->o, INK_NONE);
 		fputs(": ", t->f);
 		put_text(t->f, t->r->events[e].name, 32, t->o->utf8);
-		fprintf(t->f, ", %s sample%s in %zu region%s\n", format_count(a, t->total[e].samples),
-			plural(t->total[e].samples), t->total[e].regions, plural(t->total[e].regions));
+		fprintf(t->f, ", %s sample%s in %zu region%s\n",
+			format_count(a, t->total[e].samples), plural(t->total[e].samples),
+			t->total[e].regions, plural(t->total[e].regions));
 		err = put_table(t, s, e);
 		if (!err && t->o->heatmap)
 			err = render_heat(t->f, t->r, s, e, t->o);
@@ -414,15 +433,18 @@ static void put_others(struct text *t, size_t first, uint64_t all)
 			continue;
 		}
 		if (!shown++)
-			fputs("\nOther processes (--limit 0 shows all, --pid and --comm choose):\n", t->f);
+			fputs("\nOther processes (--limit 0 shows all, --pid and --comm choose):\n",
+			      t->f);
 		fprintf(t->f, "%10" PRIu32 "  ", s->pid);
-		fprintf(t->f, "%*s", (int)(20 - put_text(t->f, *s->comm ? s->comm : "?", 20, t->o->utf8)), "");
-		fprintf(t->f, " %11s sample%-1s %7s\n", format_count(a, n), plural(n), format_pct(b, n, all));
+		fprintf(t->f, "%*s",
+			(int)(20 - put_text(t->f, *s->comm ? s->comm : "?", 20, t->o->utf8)), "");
+		fprintf(t->f, " %11s sample%-1s %7s\n", format_count(a, n), plural(n),
+			format_pct(b, n, all));
 	}
 	if (more)
 		fprintf(t->f, "      %zu more %*s %11s samples %7s\n", more,
-			(int)(20 - (more > 9) - (more > 99) - (more > 999)), "", format_count(a, rest),
-			format_pct(b, rest, all));
+			(int)(20 - (more > 9) - (more > 99) - (more > 999)), "",
+			format_count(a, rest), format_pct(b, rest, all));
 }
 
 /* Spaces come with the fullest first and the physical one last. */
@@ -442,7 +464,8 @@ static int put_spaces(struct text *t)
 		uint64_t n = s->ledger.out[DA_STAGE_MATCH];
 		bool small = shown && t->o->max_spaces && n < all / SMALL_PART;
 
-		if (!n || s->kind == DA_SPACE_PHYSICAL || small || (t->o->max_spaces && shown == t->o->max_spaces))
+		if (!n || s->kind == DA_SPACE_PHYSICAL || small ||
+		    (t->o->max_spaces && shown == t->o->max_spaces))
 			break;
 		err = put_space(t, s);
 		if (err)
@@ -468,7 +491,8 @@ static int put_spaces(struct text *t)
 	return 0;
 }
 
-int da_render_report_text(FILE *f, const struct da_offline_result *r, const struct da_render_opts *o)
+int da_render_report_text(FILE *f, const struct da_offline_result *r,
+			  const struct da_render_opts *o)
 {
 	struct da_render_opts own = *o;
 	struct text t = {.f = f, .o = &own, .r = r};

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "da_facts_json.h"
 #include "da_own_json.h"
@@ -75,6 +76,7 @@ int s_store_info(struct da_session *s)
 	struct da_own_info info = {.version = DA_VERSION, .arch = s_arch(), .options = s->options_json};
 	int rc;
 
+	gethostname(info.host, sizeof(info.host) - 1);
 	info.events = calloc(s->nr_ev ? s->nr_ev : 1, sizeof(*info.events));
 	if (!info.events)
 		return -DA_ENOMEM;

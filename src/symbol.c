@@ -19,13 +19,13 @@
 #include "da_cursor.h"
 #include "idmap.h"
 
-#define MAX_FILES	1024
+#define MAX_FILES       1024
 #define MAX_TABLE_BYTES (256u << 20) /* a larger symbol or string table is left alone */
-#define MAX_SECTIONS	65536
+#define MAX_SECTIONS    65536
 
 struct function {
 	uint64_t start, end; /* virtual addresses in the file */
-	uint32_t name;	     /* offset in names */
+	uint32_t name;       /* offset in names */
 };
 
 struct segment {
@@ -121,8 +121,8 @@ struct section {
 	uint64_t offset, size, entry;
 };
 
-static struct section section_at(const struct elf *e, const uint8_t *table, uint64_t bytes, uint64_t entsize,
-				 uint64_t i)
+static struct section section_at(const struct elf *e, const uint8_t *table, uint64_t bytes,
+				 uint64_t entsize, uint64_t i)
 {
 	struct da_cur c = da_cur_from(table, (size_t)bytes, e->swap);
 	struct section s;
@@ -163,7 +163,8 @@ static bool read_symbols(const struct elf *e, struct file *f, const struct secti
 			 const struct section *strs)
 {
 	uint64_t entry = e->wide ? 24 : 16, nr = syms->size / entry, i;
-	uint8_t *table = piece(e, syms->offset, syms->size), *names = piece(e, strs->offset, strs->size);
+	uint8_t *table = piece(e, syms->offset, syms->size),
+		*names = piece(e, strs->offset, strs->size);
 	struct da_cur c = da_cur_from(table, table ? (size_t)syms->size : 0, e->swap);
 
 	if (!table || !names || syms->entry != entry) {
@@ -192,7 +193,8 @@ static bool read_symbols(const struct elf *e, struct file *f, const struct secti
 		}
 		if ((info & 0xf) != STT_FUNC && (info & 0xf) != STT_GNU_IFUNC)
 			continue;
-		if (shndx == SHN_UNDEF || name >= strs->size || !names[name] || value + size < value)
+		if (shndx == SHN_UNDEF || name >= strs->size || !names[name] ||
+		    value + size < value)
 			continue;
 		if (!add_function(f, value, size, name))
 			break;
@@ -204,7 +206,8 @@ static bool read_symbols(const struct elf *e, struct file *f, const struct secti
 }
 
 /* The full table if the file was not stripped, else the dynamic one. */
-static void read_tables(const struct elf *e, struct file *f, uint64_t shoff, uint64_t entsize, uint64_t nr)
+static void read_tables(const struct elf *e, struct file *f, uint64_t shoff, uint64_t entsize,
+			uint64_t nr)
 {
 	static const uint32_t wanted[] = {SHT_SYMTAB, SHT_DYNSYM};
 	uint64_t bytes = nr * entsize, i;
@@ -233,10 +236,12 @@ static void read_tables(const struct elf *e, struct file *f, uint64_t shoff, uin
 	free(table);
 }
 
-static void read_segments(const struct elf *e, struct file *f, uint64_t phoff, uint64_t entsize, uint64_t nr)
+static void read_segments(const struct elf *e, struct file *f, uint64_t phoff, uint64_t entsize,
+			  uint64_t nr)
 {
 	uint64_t bytes = nr * entsize, i;
-	uint8_t *table = entsize >= (e->wide ? 56u : 32u) && entsize <= 1024 ? piece(e, phoff, bytes) : NULL;
+	uint8_t *table =
+		entsize >= (e->wide ? 56u : 32u) && entsize <= 1024 ? piece(e, phoff, bytes) : NULL;
 
 	f->segment = table ? calloc((size_t)nr + 1, sizeof(*f->segment)) : NULL;
 	for (i = 0; f->segment && i < nr; i++) {
@@ -265,7 +270,9 @@ static int by_start(const void *a, const void *b)
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
 	if (x->end != y->end)
-		return x->end > y->end ? -1 : 1; /* the larger first: an alias of size 0 does not hide it */
+		return x->end > y->end
+			       ? -1
+			       : 1; /* the larger first: an alias of size 0 does not hide it */
 	return (x->name > y->name) - (x->name < y->name);
 }
 
@@ -280,7 +287,8 @@ static void read_elf(struct elf *e, struct file *f)
 	} one = {1};
 	struct da_cur c;
 
-	if (!head || memcmp(head, ELFMAG, SELFMAG) || head[EI_CLASS] < ELFCLASS32 || head[EI_CLASS] > ELFCLASS64) {
+	if (!head || memcmp(head, ELFMAG, SELFMAG) || head[EI_CLASS] < ELFCLASS32 ||
+	    head[EI_CLASS] > ELFCLASS64) {
 		free(head);
 		return;
 	}
@@ -374,7 +382,8 @@ static const char *function_at(const struct file *f, uint64_t vaddr, uint64_t *o
 	return NULL;
 }
 
-const char *da_symbols_in_file(struct da_symbols *s, const char *path, uint64_t file_offset, uint64_t *offset)
+const char *da_symbols_in_file(struct da_symbols *s, const char *path, uint64_t file_offset,
+			       uint64_t *offset)
 {
 	const struct file *f = file_of(s, path);
 	size_t i;
@@ -388,15 +397,17 @@ const char *da_symbols_in_file(struct da_symbols *s, const char *path, uint64_t 
 	return NULL;
 }
 
-const char *da_symbols_find(struct da_symbols *s, const struct da_map *map, uint64_t addr, uint64_t *offset)
+const char *da_symbols_find(struct da_symbols *s, const struct da_map *map, uint64_t addr,
+			    uint64_t *offset)
 {
 	struct stat st;
 
 	if (addr < map->start || addr >= map->end)
 		return NULL;
 	if (map->id && map->id == s->checked)
-		return s->unchanged ? da_symbols_in_file(s, map->name, addr - map->start + map->pgoff, offset) :
-				      NULL;
+		return s->unchanged ? da_symbols_in_file(s, map->name,
+							 addr - map->start + map->pgoff, offset)
+				    : NULL;
 	s->checked = map->id;
 	s->unchanged = false;
 	if (map->kind != DA_MAP_FILE || !map->ino || !map->name || *map->name != '/')

@@ -24,7 +24,9 @@ static uint64_t total(const uint64_t *cells, size_t nr)
 START_TEST(places_counts)
 {
 	static const struct da_heat_row rows[] = {
-		{0x1000, 0x3000, 0, 0}, {0x3000, 0x5000, 0, 0}, {0x9000, 0xa000, 7, 7},
+		{0x1000, 0x3000, 0, 0},
+		{0x3000, 0x5000, 0, 0},
+		{0x9000, 0xa000, 7, 7},
 	};
 	struct da_heat *h = da_heat_new(0);
 	uint64_t cells[3 * 4], t0, t1, bytes, ns;
@@ -35,13 +37,15 @@ START_TEST(places_counts)
 	ck_assert_int_eq(da_heat_add(h, 0, 0, 10500 * MS, 0x2fff, 2), 0);
 	ck_assert_int_eq(da_heat_add(h, 0, 0, 12200 * MS, 0x3000, 5), 0);
 	ck_assert_int_eq(da_heat_add(h, 0, 7, 13999 * MS, 0x9fff, 11), 0);
-	ck_assert_int_eq(da_heat_add(h, 0, 7, 13000 * MS, 0x9000, 0), 0); /* nothing: no cell */
+	ck_assert_int_eq(da_heat_add(h, 0, 7, 13000 * MS, 0x9000, 0), 0);   /* nothing: no cell */
 	ck_assert_int_eq(da_heat_add(h, 1, 0, 11000 * MS, 0x1000, 100), 0); /* another event */
-	ck_assert_int_eq(da_heat_add(h, 0, 3, 11000 * MS, 0x7000, 100), 0); /* no row has this zone */
+	ck_assert_int_eq(da_heat_add(h, 0, 3, 11000 * MS, 0x7000, 100),
+			 0); /* no row has this zone */
 	da_heat_render(h, 0, 10000 * MS, 14000 * MS, 4, rows, 3, cells);
 	static const uint64_t want[] = {3, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 11};
 	for (size_t i = 0; i < 12; i++)
-		ck_assert_msg(cells[i] == want[i], "cell %zu: %llu", i, (unsigned long long)cells[i]);
+		ck_assert_msg(cells[i] == want[i], "cell %zu: %llu", i,
+			      (unsigned long long)cells[i]);
 	ck_assert_int_eq(da_heat_span(h, 0, &t0, &t1), 1);
 	da_heat_resolution(h, &bytes, &ns);
 	ck_assert_uint_eq(bytes, 4096);
@@ -64,7 +68,8 @@ END_TEST
 /* A zone keeps its counts to itself, however coarse the address bins become. */
 START_TEST(zones_do_not_mix)
 {
-	static const struct da_heat_row rows[] = {{0x10000, 0x11000, 1, 1}, {0x11000, 0x12000, 2, 2}};
+	static const struct da_heat_row rows[] = {{0x10000, 0x11000, 1, 1},
+						  {0x11000, 0x12000, 2, 2}};
 	struct da_heat *h = da_heat_new(0);
 	uint64_t cells[2], bytes, ns;
 
@@ -161,12 +166,15 @@ END_TEST
 START_TEST(rows_of_several_zones)
 {
 	static const struct da_heat_row rows[] = {
-		{0x1000, 0x4000, 0, 2}, {0x4000, 0x8000, 2, 5}, {0x9000, 0xa000, 7, 7},
+		{0x1000, 0x4000, 0, 2},
+		{0x4000, 0x8000, 2, 5},
+		{0x9000, 0xa000, 7, 7},
 	};
 	struct da_heat *h = da_heat_new(0);
 	uint64_t cells[3];
 
-	for (uint32_t z = 0; z < 9; z++) /* zone z: [(z + 1) << 12, +1 page), zone 2 has two pages more */
+	for (uint32_t z = 0; z < 9;
+	     z++) /* zone z: [(z + 1) << 12, +1 page), zone 2 has two pages more */
 		ck_assert_int_eq(da_heat_add(h, 0, z, 0, (uint64_t)(z + 1) << 12, 1ull << z), 0);
 	ck_assert_int_eq(da_heat_add(h, 0, 2, 0, 0x4800, 1000), 0);
 	da_heat_render(h, 0, 0, MS, 1, rows, 3, cells);
@@ -206,7 +214,8 @@ START_TEST(rezone_and_saturation)
 	uint64_t cells[2];
 
 	ck_assert_int_eq(da_heat_add(h, 0, 0, 0, 0x5000, UINT64_MAX - 1), 0);
-	ck_assert_int_eq(da_heat_add(h, 0, 2, 0, 0x5001, 5), 0); /* joins zone 0's cell: capped, not wrapped */
+	ck_assert_int_eq(da_heat_add(h, 0, 2, 0, 0x5001, 5),
+			 0); /* joins zone 0's cell: capped, not wrapped */
 	ck_assert_int_eq(da_heat_add(h, 0, 1, 0, 0x1000, 9), 0);
 	ck_assert_int_eq(da_heat_rezone(h, to), 0);
 	ck_assert_uint_eq(da_heat_cells(h), 2);
@@ -220,7 +229,8 @@ END_TEST
 /* A bin that is wider than the rows of its zone counts in the nearest of them, or in none. */
 START_TEST(coarse_bin_finds_nearest_row)
 {
-	static const struct da_heat_row edge[] = {{0x40000000, 0x40001000, 0, 0}, {0x40003000, 0x40004000, 0, 0}};
+	static const struct da_heat_row edge[] = {{0x40000000, 0x40001000, 0, 0},
+						  {0x40003000, 0x40004000, 0, 0}};
 	static const struct da_heat_row far[] = {{0x10000000, 0x10001000, 0, 0}};
 	struct da_heat *h = da_heat_new(1024);
 	uint64_t cells[2], bytes, ns;

@@ -28,10 +28,17 @@ static void tear_down(void)
 	da_tasks_free(tasks);
 }
 
-static void map(uint32_t pid, uint64_t start, uint64_t end, const char *name, uint32_t prot, uint64_t time_ns)
+static void map(uint32_t pid, uint64_t start, uint64_t end, const char *name, uint32_t prot,
+		uint64_t time_ns)
 {
-	struct da_rec_mmap r = {.pid = pid, .tid = pid, .addr = start, .len = end - start, .prot = prot,
-				.flags = MAP_PRIVATE, .has_prot = true, .filename = name};
+	struct da_rec_mmap r = {.pid = pid,
+				.tid = pid,
+				.addr = start,
+				.len = end - start,
+				.prot = prot,
+				.flags = MAP_PRIVATE,
+				.has_prot = true,
+				.filename = name};
 
 	ck_assert_int_eq(da_tasks_mmap(tasks, &r, time_ns), 0);
 }
@@ -45,7 +52,8 @@ static void comm(uint32_t pid, const char *name, bool exec, uint64_t time_ns)
 
 static void fork_task(uint32_t pid, uint32_t parent, uint64_t time_ns)
 {
-	struct da_rec_task r = {.pid = pid, .tid = pid, .ppid = parent, .ptid = parent, .time_ns = time_ns};
+	struct da_rec_task r = {
+		.pid = pid, .tid = pid, .ppid = parent, .ptid = parent, .time_ns = time_ns};
 
 	ck_assert_int_eq(da_tasks_fork(tasks, &r, time_ns), 0);
 }
@@ -63,8 +71,14 @@ static struct da_match *new_match(const struct da_match_opts *o)
 static struct da_report at(uint32_t pid, uint64_t vaddr, uint64_t time_ns)
 {
 	return (struct da_report){
-		.has = DA_HAS_TIME | DA_HAS_CPU | DA_HAS_TASK | DA_HAS_VADDR | DA_HAS_PERIOD | DA_HAS_SIZE,
-		.pid = pid, .tid = pid, .vaddr = vaddr, .time_ns = time_ns, .period = 10, .size = 8,
+		.has = DA_HAS_TIME | DA_HAS_CPU | DA_HAS_TASK | DA_HAS_VADDR | DA_HAS_PERIOD |
+		       DA_HAS_SIZE,
+		.pid = pid,
+		.tid = pid,
+		.vaddr = vaddr,
+		.time_ns = time_ns,
+		.period = 10,
+		.size = 8,
 	};
 }
 
@@ -141,15 +155,15 @@ START_TEST(each_ending)
 	o.pids = targets;
 	o.nr_pids = 2;
 	m = new_match(&o);
-	put(m, at(7, 0x10000, 1));  /* first byte */
-	put(m, at(7, 0x1fff8, 2));  /* up to the last byte */
-	put(m, at(7, 0x1fff9, 3));  /* into the next region */
-	put(m, at(7, 0x2ffff, 3));  /* out into nothing */
-	put(m, at(7, 0xffff, 4));   /* begins outside, ends inside: no region has its first byte */
+	put(m, at(7, 0x10000, 1)); /* first byte */
+	put(m, at(7, 0x1fff8, 2)); /* up to the last byte */
+	put(m, at(7, 0x1fff9, 3)); /* into the next region */
+	put(m, at(7, 0x2ffff, 3)); /* out into nothing */
+	put(m, at(7, 0xffff, 4));  /* begins outside, ends inside: no region has its first byte */
 	put(m, at(7, 0x30000, 4));
 	put(m, at(7, UINT64_MAX, 4));
-	put(m, at(8, 0x10000, 5));  /* no target */
-	put(m, at(9, 0x10000, 5));  /* a target of which nothing is known */
+	put(m, at(8, 0x10000, 5)); /* no target */
+	put(m, at(9, 0x10000, 5)); /* a target of which nothing is known */
 	r = at(7, 0x10000, 6);
 	r.has &= ~(uint32_t)DA_HAS_TASK;
 	put(m, r);
@@ -232,9 +246,12 @@ END_TEST
 
 START_TEST(late_reports_find_their_interval)
 {
-	static const struct { uint64_t ms; unsigned update; } step[] = {
-		{12, 1}, {13, 0}, {14, 0}, {15, 1}, {11, 0}, {4, 1}, {4, 0}, {900, 1},
-		{890, 1}, {890, 0}, {500, 0}, /* more than 64 intervals late: not told apart, not credited */
+	static const struct {
+		uint64_t ms;
+		unsigned update;
+	} step[] = {
+		{12, 1},  {13, 0},  {14, 0},  {15, 1},  {11, 0},  {4, 1},
+		{4, 0},   {900, 1}, {890, 1}, {890, 0}, {500, 0}, /* more than 64 intervals late: not told apart, not credited */
 		{901, 0}, {905, 1}, {5, 0},
 	};
 	struct da_match *m = new_match(&virt);
@@ -244,7 +261,8 @@ START_TEST(late_reports_find_their_interval)
 	for (size_t i = 0; i < sizeof(step) / sizeof(*step); i++) {
 		put(m, at(1, 0x1000, step[i].ms * MS));
 		update += step[i].update;
-		ck_assert_msg(da_match_ledger(m, 0, 0)->out[DA_STAGE_UPDATE] == update, "step %zu", i);
+		ck_assert_msg(da_match_ledger(m, 0, 0)->out[DA_STAGE_UPDATE] == update, "step %zu",
+			      i);
 	}
 	/* another region has credits of its own; so has another interval length */
 	da_match_free(m);
@@ -267,7 +285,8 @@ START_TEST(without_times)
 	r.has &= ~(uint32_t)DA_HAS_TIME;
 	put(m, r);
 	put(m, r);
-	ck_assert_uint_eq(da_match_ledger(m, 0, 0)->out[DA_STAGE_MATCH], 2); /* the state read last holds */
+	ck_assert_uint_eq(da_match_ledger(m, 0, 0)->out[DA_STAGE_MATCH],
+			  2); /* the state read last holds */
 	ck_assert_uint_eq(da_match_ledger(m, 0, 0)->out[DA_STAGE_UPDATE], 1);
 	ck_assert_int_eq(da_match_finish(m), 0);
 	ck_assert_ptr_null(da_match_space(m, 0)->heat); /* no time, no cell */
@@ -284,14 +303,15 @@ START_TEST(heap_grows_and_stays_one_region)
 
 	for (uint64_t i = 1; i <= 50; i++) {
 		/* the first extent of a heap has another name */
-		map(1, 0x100000, 0x100000 + i * 0x1000, i == 1 ? "//anon" : "[heap]", PROT_READ | PROT_WRITE,
-		    i * 100);
+		map(1, 0x100000, 0x100000 + i * 0x1000, i == 1 ? "//anon" : "[heap]",
+		    PROT_READ | PROT_WRITE, i * 100);
 		put(m, at(1, 0x100000 + i * 0x1000 - 8, i * 100 + 1));
 		put(m, at(1, 0x100000 + i * 0x1000, i * 100 + 2)); /* not yet */
 	}
 	/* and the stack downwards */
 	for (uint64_t i = 1; i <= 50; i++) {
-		map(1, 0x700000 - i * 0x1000, 0x700000, "[stack]", PROT_READ | PROT_WRITE, 10000 + i * 100);
+		map(1, 0x700000 - i * 0x1000, 0x700000, "[stack]", PROT_READ | PROT_WRITE,
+		    10000 + i * 100);
 		put(m, at(1, 0x700000 - i * 0x1000, 10001 + i * 100));
 	}
 	ck_assert_uint_eq(da_match_ledger(m, 0, 0)->drop[DA_DROP_MISS_REGION], 50);
@@ -332,7 +352,8 @@ START_TEST(mapped_over)
 	ck_assert_uint_eq(r->end, 0x120000);
 	ck_assert_uint_eq(r->by_event[0].samples, 2);
 	ck_assert_str_eq(region_at(s, 0x120000)->label, "/lib/c.so r-x");
-	ck_assert_uint_eq(region_at(s, 0x120000)->nr_by_event, 0); /* mapped, no report: still a region */
+	ck_assert_uint_eq(region_at(s, 0x120000)->nr_by_event,
+			  0); /* mapped, no report: still a region */
 	ck_assert_str_eq(region_at(s, 0x180000)->label, "/lib/c.so r--");
 	ck_assert_str_eq(region_at(s, 0x1a0000)->label, "/lib/c.so rw-");
 	ck_assert_uint_eq(region_at(s, 0x1a0000)->by_event[0].samples, 1);
@@ -395,7 +416,8 @@ START_TEST(random_mappings)
 			x ^= x << 17;
 			if (i % 3 == 1)
 				map(1, (x & 63) << 12, ((x & 63) + 1 + (x >> 8) % 40) << 12,
-				    (x >> 20) & 1 ? "/a" : "//anon", PROT_READ | ((x >> 24) & 2), i);
+				    (x >> 20) & 1 ? "/a" : "//anon", PROT_READ | ((x >> 24) & 2),
+				    i);
 			r = at(1, ((x >> 30) % 100) << 11, i);
 			r.event = (x >> 40) & 1;
 			put(m, r);
@@ -405,7 +427,8 @@ START_TEST(random_mappings)
 		check_space(s);
 		matched = 0;
 		for (size_t i = 0; i < s->nr_regions; i++) {
-			struct da_heat_row row = {s->regions[i].start, s->regions[i].end, (uint32_t)i, (uint32_t)i};
+			struct da_heat_row row = {s->regions[i].start, s->regions[i].end,
+						  (uint32_t)i, (uint32_t)i};
 			uint64_t cell;
 
 			for (uint32_t e = 0; s->heat && e < 2; e++) {
@@ -413,7 +436,9 @@ START_TEST(random_mappings)
 				matched += cell;
 			}
 		}
-		ck_assert_uint_eq(matched, s->ledger.out[DA_STAGE_MATCH]); /* the cells followed their regions */
+		ck_assert_uint_eq(
+			matched,
+			s->ledger.out[DA_STAGE_MATCH]); /* the cells followed their regions */
 		da_match_free(m);
 	}
 }
@@ -423,7 +448,11 @@ START_TEST(labels)
 {
 	struct da_match *m = new_match(&virt);
 	const struct da_space *s;
-	static const struct { const char *name; uint32_t prot; const char *label; } want[] = {
+	static const struct {
+		const char *name;
+		uint32_t prot;
+		const char *label;
+	} want[] = {
 		{"/usr/bin/gzip", PROT_READ, "/usr/bin/gzip r--"},
 		{"/usr/bin/gzip", PROT_READ | PROT_WRITE, "/usr/bin/gzip rw-"},
 		{"//anon", PROT_READ | PROT_WRITE, "anon rw-"},
@@ -558,9 +587,10 @@ START_TEST(fixed_chunks)
 	put(m, at(1, 0x10fffc, 1)); /* over the chunk's end */
 	put(m, at(1, 0x110000, 1));
 	put(m, at(1, 0x7f0000000000, 1)); /* nobody mapped it; chunks do not care */
-	put(m, at(2, 0x100000, 1));	  /* nor who it was */
+	put(m, at(2, 0x100000, 1));       /* nor who it was */
 	put(m, at(1, UINT64_MAX - 7, 1));
-	ck_assert_uint_eq(sum(m).drop[DA_DROP_STRADDLE], 2); /* the last byte of all is in no range */
+	ck_assert_uint_eq(sum(m).drop[DA_DROP_STRADDLE],
+			  2); /* the last byte of all is in no range */
 	ck_assert_int_eq(da_match_finish(m), 0);
 	ck_assert_uint_eq(da_match_nr_spaces(m), 2);
 	s = da_match_space(m, 0);
@@ -586,8 +616,8 @@ START_TEST(frozen_copy_changes_nothing)
 	comm(2, "b", true, 0);
 	for (uint64_t t = 1; t < 200; t++) {
 		if (t % 20 == 0)
-			map(1 + t % 3 % 2, (t * 37 % 64) * 0x1000, (t * 37 % 64 + 9) * 0x1000, "/f", PROT_READ,
-			    t * 1000);
+			map(1 + t % 3 % 2, (t * 37 % 64) * 0x1000, (t * 37 % 64 + 9) * 0x1000, "/f",
+			    PROT_READ, t * 1000);
 		for (int i = 0; i < 100; i++) {
 			struct da_map found;
 			struct da_report r;

@@ -15,7 +15,7 @@
 #include "da_own_json.h"
 #include "perfgen.h"
 
-#define T0 1000000000ull
+#define T0     1000000000ull
 #define FAULTS 0 /* events of the recordings made here */
 #define CLOCK  1
 #define SAMPLE_TYPE                                                                                \
@@ -37,14 +37,24 @@ static void set_up(void)
 	opts.match.virt = opts.match.accumulate = true;
 	file.nr_ev = 2;
 	file.ev[FAULTS] = (struct gen_event){
-		.attr = {.type = DA_TYPE_SOFTWARE, .config = DA_SW_PAGE_FAULTS, .sample_period = 1,
-			 .sample_type = SAMPLE_TYPE, .flags = DA_ATTR_SAMPLE_ID_ALL},
-		.name = "page-faults:u", .ids = {11, 12}, .nr_ids = 2,
+		.attr = {.type = DA_TYPE_SOFTWARE,
+			 .config = DA_SW_PAGE_FAULTS,
+			 .sample_period = 1,
+			 .sample_type = SAMPLE_TYPE,
+			 .flags = DA_ATTR_SAMPLE_ID_ALL},
+		.name = "page-faults:u",
+		.ids = {11, 12},
+		.nr_ids = 2,
 	};
 	file.ev[CLOCK] = (struct gen_event){
-		.attr = {.type = DA_TYPE_SOFTWARE, .config = DA_SW_CPU_CLOCK, .sample_period = 250000,
-			 .sample_type = SAMPLE_TYPE, .flags = DA_ATTR_SAMPLE_ID_ALL},
-		.name = "cpu-clock", .ids = {21}, .nr_ids = 1,
+		.attr = {.type = DA_TYPE_SOFTWARE,
+			 .config = DA_SW_CPU_CLOCK,
+			 .sample_period = 250000,
+			 .sample_type = SAMPLE_TYPE,
+			 .flags = DA_ATTR_SAMPLE_ID_ALL},
+		.name = "cpu-clock",
+		.ids = {21},
+		.nr_ids = 1,
 	};
 	gen_features(&file);
 }
@@ -121,8 +131,15 @@ static void map(uint32_t pid, uint64_t start, uint64_t len, const char *name, ui
 
 static void sample(uint32_t event, uint32_t pid, uint64_t addr, uint64_t time, uint32_t cpu)
 {
-	struct da_samp s = {.mask = SAMPLE_TYPE, .id = file.ev[event].ids[0], .ip = 0x401000, .pid = pid, .tid = pid,
-			    .time_ns = time, .addr = addr, .cpu = cpu, .period = 3};
+	struct da_samp s = {.mask = SAMPLE_TYPE,
+			    .id = file.ev[event].ids[0],
+			    .ip = 0x401000,
+			    .pid = pid,
+			    .tid = pid,
+			    .time_ns = time,
+			    .addr = addr,
+			    .cpu = cpu,
+			    .period = 3};
 
 	gen_sample(&file.data, attr(event), &s);
 }
@@ -156,17 +173,24 @@ static void own_text(enum da_own_kind kind, char *text)
 
 static void own_info(void)
 {
-	struct da_own_event ev[2] = {{.name = "page-faults:u", .producer = DA_PROD_FAULT, .unit = "faults", .period = 7},
-				     {.name = "cpu-clock", .producer = DA_PROD_NONE, .unit = "ns", .period = 9}};
-	struct da_own_info info = {.version = "0.1.0", .arch = DA_ARCH_X86_64, .events = ev, .nr_events = 2};
+	struct da_own_event ev[2] = {
+		{.name = "page-faults:u", .producer = DA_PROD_FAULT, .unit = "faults", .period = 7},
+		{.name = "cpu-clock", .producer = DA_PROD_NONE, .unit = "ns", .period = 9}};
+	struct da_own_info info = {
+		.version = "0.1.0", .arch = DA_ARCH_X86_64, .events = ev, .nr_events = 2};
 
 	own_text(DA_OWN_INFO, da_own_info_text(&info));
 }
 
 static void own_ledger(uint32_t event, uint32_t cpu, uint64_t n)
 {
-	struct da_own_ledger l = {.event = event, .cpu = {.cpu = cpu, .state = DA_STATE_RUNNING, .count = (int64_t)n,
-							  .lost = 4, .enabled_ns = 5, .running_ns = 5}};
+	struct da_own_ledger l = {.event = event,
+				  .cpu = {.cpu = cpu,
+					  .state = DA_STATE_RUNNING,
+					  .count = (int64_t)n,
+					  .lost = 4,
+					  .enabled_ns = 5,
+					  .running_ns = 5}};
 
 	for (int s = DA_STAGE_CREATE; s <= DA_STAGE_ENABLE; s++)
 		l.cpu.ledger.in[s] = l.cpu.ledger.out[s] = 1;
@@ -179,7 +203,8 @@ static void own_ledger(uint32_t event, uint32_t cpu, uint64_t n)
 
 static void own_end(void)
 {
-	struct da_own_loss loss = {.counter = 8, .records = 5, .samples = 0, .throttled = 0, .pending = 3};
+	struct da_own_loss loss = {
+		.counter = 8, .records = 5, .samples = 0, .throttled = 0, .pending = 3};
 	struct da_own_end end = {.reason = "exit", .command_status = 0, .samples = 4};
 
 	own_text(DA_OWN_LOSS, da_own_loss_text(&loss));
@@ -316,7 +341,8 @@ END_TEST
 START_TEST(damaged_own_records)
 {
 	static const char junk[] = "{\"event\": 0, \"cp";
-	struct da_own_code code = {.pid = 1, .len = 4, .bytes = (const uint8_t *)"\x90\x90\x90\x90"};
+	struct da_own_code code = {
+		.pid = 1, .len = 4, .bytes = (const uint8_t *)"\x90\x90\x90\x90"};
 	uint8_t buf[256];
 	int size;
 
@@ -324,10 +350,10 @@ START_TEST(damaged_own_records)
 	own(DA_OWN_INFO, DA_OWN_VERSION, junk, sizeof(junk) - 1);
 	own(DA_OWN_LEDGER, DA_OWN_VERSION, junk, sizeof(junk) - 1);
 	own(DA_OWN_END, DA_OWN_VERSION, "[]", 2);
-	own_ledger(9, 0, 1);	  /* no such event */
-	own_ledger(0, 1u << 30, 1); /* no such CPU */
+	own_ledger(9, 0, 1);                                    /* no such event */
+	own_ledger(0, 1u << 30, 1);                             /* no such CPU */
 	own(DA_OWN_LOSS, DA_OWN_VERSION | DA_OWN_MORE, "{", 1); /* its end never comes */
-	own(77, DA_OWN_VERSION, junk, sizeof(junk) - 1);	/* of a later version: not damage */
+	own(77, DA_OWN_VERSION, junk, sizeof(junk) - 1);        /* of a later version: not damage */
 	size = da_own_code_build(&code, buf, sizeof(buf));
 	ck_assert_int_gt(size, 0);
 	memset(buf + DA_OWN_HDR + 12, 0xff, 4); /* code longer than its record */
@@ -340,7 +366,8 @@ START_TEST(damaged_own_records)
 	ck_assert_uint_eq(res->nr_recorded, 0);
 	ck_assert_uint_gt(res->nr_messages, 5);
 	ck_assert_uint_le(res->nr_messages, 16); /* bounded, and the last says how many more */
-	ck_assert_ptr_nonnull(strstr(res->messages[res->nr_messages - 1], "more of our own records"));
+	ck_assert_ptr_nonnull(
+		strstr(res->messages[res->nr_messages - 1], "more of our own records"));
 	ck_assert_uint_eq(res->ledger.out[DA_STAGE_MATCH], 4); /* the samples do not suffer */
 	ck_assert_uint_eq(res->events[FAULTS].period, 7);
 }

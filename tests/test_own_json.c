@@ -17,7 +17,7 @@ START_TEST(info)
 		 .dropped_bits = "read_format.lost"},
 		{.name = "odd \"\n name", .producer = DA_PROD_FAULT, .unit = "faults", .period = 1},
 	};
-	struct da_own_info in = {.version = "1.2", .arch = DA_ARCH_X86_64, .events = ev, .nr_events = 2,
+	struct da_own_info in = {.version = "1.2", .arch = DA_ARCH_X86_64, .host = "here", .events = ev, .nr_events = 2,
 				 .options = (char *)(uintptr_t)"{\"drain\":\"single\"}"};
 	struct da_own_info out;
 	char *text = da_own_info_text(&in);
@@ -26,6 +26,7 @@ START_TEST(info)
 	ck_assert_int_eq(da_own_info_parse(text, strlen(text), &out), 0);
 	ck_assert_str_eq(out.version, "1.2");
 	ck_assert_int_eq(out.arch, DA_ARCH_X86_64);
+	ck_assert_str_eq(out.host, "here");
 	ck_assert_uint_eq(out.nr_events, 2);
 	ck_assert_str_eq(out.events[0].name, "cpu-clock:u");
 	ck_assert_int_eq(out.events[0].producer, DA_PROD_REGS);

@@ -30,7 +30,7 @@ struct block {
 
 static void put(struct block *b, uint64_t v)
 {
-	ck_assert_uint_le(b->len + 8, sizeof(b->bytes));
+	must(b->len + 8 <= sizeof(b->bytes), "block too small");
 	for (unsigned i = 0; i < 64; i += 8)
 		b->bytes[b->len++] = (uint8_t)(v >> i);
 }
@@ -408,7 +408,7 @@ START_TEST(damaged_headers)
 			for (size_t i = 0; i < res.nr; i++) {
 				uint64_t n = (res.reports[i].vaddr - 0x10000) / 64;
 
-				ck_assert_uint_lt(n, nr);
+				must(n < nr, "an address that is none");
 				found += n != hurt;
 			}
 			ck_assert_msg(found == nr - 1, "byte %u ^ %02x: %u of %u others", byte, v,
@@ -553,7 +553,8 @@ START_TEST(data_sources)
 
 		ck_assert(op == 2 || op == 4);
 		for (uint64_t w = 0; w < 0x4000; w++)
-			ck_assert_uint_eq(da_pebs_data_src((enum da_pebs_source)src, w) & 0x1f, op);
+			must((da_pebs_data_src((enum da_pebs_source)src, w) & 0x1f) == op,
+			     "kind %d word %" PRIx64, src, w);
 	}
 }
 END_TEST

@@ -53,12 +53,26 @@ END_TEST
 START_TEST(boundaries)
 {
 	static const struct da_range r[] = {
-		{0x5000, 0x6000, 50}, {0, 1, 10}, {UINT64_MAX - 1, UINT64_MAX, 90}, {0x6000, 0x9000, 60},
+		{0x5000, 0x6000, 50},
+		{0, 1, 10},
+		{UINT64_MAX - 1, UINT64_MAX, 90},
+		{0x6000, 0x9000, 60},
 	};
-	static const struct { uint64_t addr; size_t at; } want[] = {
-		{0, 0},	     {1, DA_REGION_NONE}, {0x4fff, DA_REGION_NONE}, {0x5000, 1},
-		{0x5fff, 1}, {0x6000, 2},	  {0x8fff, 2},		    {0x9000, DA_REGION_NONE},
-		{UINT64_MAX - 2, DA_REGION_NONE}, {UINT64_MAX - 1, 3},	    {UINT64_MAX, DA_REGION_NONE},
+	static const struct {
+		uint64_t addr;
+		size_t at;
+	} want[] = {
+		{0, 0},
+		{1, DA_REGION_NONE},
+		{0x4fff, DA_REGION_NONE},
+		{0x5000, 1},
+		{0x5fff, 1},
+		{0x6000, 2},
+		{0x8fff, 2},
+		{0x9000, DA_REGION_NONE},
+		{UINT64_MAX - 2, DA_REGION_NONE},
+		{UINT64_MAX - 1, 3},
+		{UINT64_MAX, DA_REGION_NONE},
 	};
 	struct da_region_set s = set_of(r, 4);
 
@@ -79,7 +93,8 @@ START_TEST(agrees_with_linear_walk)
 
 		da_region_set_init(&s);
 		for (size_t i = 0; i < nr; i++) {
-			size_t k = (i * 7919) % nr; /* a permutation where 7919 does not divide nr */
+			size_t k =
+				(i * 7919) % nr; /* a permutation where 7919 does not divide nr */
 
 			ck_assert_int_eq(da_region_set_add(&s, k * 10 + 3, k * 10 + 9, k), 0);
 		}

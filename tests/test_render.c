@@ -38,7 +38,8 @@ static struct {
 
 static void set_up(void)
 {
-	static const struct da_match_opts o = {.virt = true, .phys = true, .nr_events = 2, .accumulate = true};
+	static const struct da_match_opts o = {
+		.virt = true, .phys = true, .nr_events = 2, .accumulate = true};
 
 	memset(&t, 0, sizeof(t));
 	t.tasks = da_tasks_new();
@@ -47,12 +48,24 @@ static void set_up(void)
 	t.attr.sample_type = DA_SAMPLE_CPU;
 	t.file.path = "test.data";
 	t.file.bytes = 12345;
-	t.ev[0] = (struct da_offline_event){.name = "cpu-clock:u", .producer = DA_PROD_REGS, .unit = "ns",
-					    .period = 250000, .attr = &t.attr, .first_ns = UINT64_MAX};
-	t.ev[1] = (struct da_offline_event){.name = "page-faults", .producer = DA_PROD_FAULT, .unit = "faults",
-					    .attr = &t.attr, .first_ns = UINT64_MAX};
-	t.r = (struct da_offline_result){.file = &t.file, .events = t.ev, .nr_events = 2, .cells = t.cell,
-					 .nr_cells = 2, .first_ns = UINT64_MAX, .gaps = t.gap,
+	t.ev[0] = (struct da_offline_event){.name = "cpu-clock:u",
+					    .producer = DA_PROD_REGS,
+					    .unit = "ns",
+					    .period = 250000,
+					    .attr = &t.attr,
+					    .first_ns = UINT64_MAX};
+	t.ev[1] = (struct da_offline_event){.name = "page-faults",
+					    .producer = DA_PROD_FAULT,
+					    .unit = "faults",
+					    .attr = &t.attr,
+					    .first_ns = UINT64_MAX};
+	t.r = (struct da_offline_result){.file = &t.file,
+					 .events = t.ev,
+					 .nr_events = 2,
+					 .cells = t.cell,
+					 .nr_cells = 2,
+					 .first_ns = UINT64_MAX,
+					 .gaps = t.gap,
 					 .match = t.match};
 	t.r.lost = (struct da_offline_lost){-1, 0, 0, -1, 0, 0, -1, 0, -1};
 	t.cell[1].event = 1;
@@ -74,8 +87,14 @@ static void comm(uint32_t pid, const char *name)
 
 static void map_at(uint32_t pid, uint64_t start, uint64_t end, const char *name, uint64_t time_ns)
 {
-	struct da_rec_mmap m = {.pid = pid, .tid = pid, .addr = start, .len = end - start, .filename = name,
-				.prot = PROT_READ | PROT_WRITE, .has_prot = true, .flags = MAP_PRIVATE};
+	struct da_rec_mmap m = {.pid = pid,
+				.tid = pid,
+				.addr = start,
+				.len = end - start,
+				.filename = name,
+				.prot = PROT_READ | PROT_WRITE,
+				.has_prot = true,
+				.flags = MAP_PRIVATE};
 
 	ck_assert_int_eq(da_tasks_mmap(t.tasks, &m, time_ns), 0);
 }
@@ -83,9 +102,15 @@ static void map_at(uint32_t pid, uint64_t start, uint64_t end, const char *name,
 /* One sample record with one report, in all the books that an offline decode would have. */
 static void sample(uint32_t event, uint32_t pid, uint64_t vaddr, uint64_t time_ns, uint8_t op)
 {
-	struct da_report r = {.has = DA_HAS_TIME | DA_HAS_CPU | DA_HAS_TASK | DA_HAS_VADDR | DA_HAS_PERIOD | DA_HAS_OP,
-			      .event = event, .pid = pid, .tid = pid, .vaddr = vaddr, .time_ns = time_ns,
-			      .period = 10, .op = op};
+	struct da_report r = {.has = DA_HAS_TIME | DA_HAS_CPU | DA_HAS_TASK | DA_HAS_VADDR |
+				     DA_HAS_PERIOD | DA_HAS_OP,
+			      .event = event,
+			      .pid = pid,
+			      .tid = pid,
+			      .vaddr = vaddr,
+			      .time_ns = time_ns,
+			      .period = 10,
+			      .op = op};
 	struct da_ledger *l = &t.cell[event].ledger;
 
 	da_match_report(t.match, &r);
@@ -127,9 +152,9 @@ static const char *render(enum how how, const struct da_render_opts *o)
 	free(t.out);
 	t.out = NULL;
 	f = open_memstream(&t.out, &len);
-	rc = how == JSON ? da_render_report_json(f, &t.r) :
-	     how == CSV	 ? da_render_report_csv(f, &t.r, o) :
-			   da_render_report_text(f, &t.r, o);
+	rc = how == JSON  ? da_render_report_json(f, &t.r)
+	     : how == CSV ? da_render_report_csv(f, &t.r, o)
+			  : da_render_report_text(f, &t.r, o);
 	ck_assert_int_eq(rc, 0);
 	ck_assert_int_eq(fclose(f), 0);
 	return t.out;
@@ -145,7 +170,8 @@ static void busy(void)
 	map_at(7, 0x7ff000000000, 0x7ff000100000, "[stack]", 0);
 	map_at(8, 0x100000, 0x140000, "[heap]", 0);
 	for (uint64_t i = 0; i < 90; i++)
-		sample(0, 7, 0x100000 + i * 0x1000 % 0x40000, T0 + i * MS, i % 3 ? DA_OP_READ : DA_OP_WRITE);
+		sample(0, 7, 0x100000 + i * 0x1000 % 0x40000, T0 + i * MS,
+		       i % 3 ? DA_OP_READ : DA_OP_WRITE);
 	for (uint64_t i = 0; i < 10; i++)
 		sample(0, 7, 0x7ff000000000 + i * 8, T0 + i * MS, DA_OP_READ | DA_OP_WRITE);
 	for (uint64_t i = 0; i < 4; i++)
@@ -401,13 +427,17 @@ static size_t widest(const char *text)
 START_TEST(text_fits_its_columns)
 {
 	struct da_render_opts o = plain();
-	static char *cmdline[] = {(char *)(uintptr_t)"damon-attrs", (char *)(uintptr_t)"record",
-				  (char *)(uintptr_t)"-e", (char *)(uintptr_t)"cpu-clock,page-faults:u",
-				  (char *)(uintptr_t)"--", (char *)(uintptr_t)"/a/very/long/path/to/some/program"};
+	static char *cmdline[] = {(char *)(uintptr_t) "damon-attrs",
+				  (char *)(uintptr_t) "record",
+				  (char *)(uintptr_t) "-e",
+				  (char *)(uintptr_t) "cpu-clock,page-faults:u",
+				  (char *)(uintptr_t) "--",
+				  (char *)(uintptr_t) "/a/very/long/path/to/some/program"};
 
 	t.file.cmdline = (const char *const *)cmdline;
 	t.file.nr_cmdline = 6;
-	map_at(7, 0xffffffff81000000, 0xffffffff82000000, "/a/rather/long/name/of/a/shared/library.so.6.0.0", 0);
+	map_at(7, 0xffffffff81000000, 0xffffffff82000000,
+	       "/a/rather/long/name/of/a/shared/library.so.6.0.0", 0);
 	sample(0, 7, 0xffffffff81000000, T0, DA_OP_READ);
 	sample(0, 7, 0xffffffff81ffffff, T0 + MS, DA_OP_READ);
 	busy();
@@ -418,10 +448,12 @@ START_TEST(text_fits_its_columns)
 			o.width = width;
 			o.utf8 = i;
 			text = render(TEXT, &o);
-			ck_assert_msg(widest(text) <= width, "width %u: %zu\n%s", width, widest(text), text);
+			ck_assert_msg(widest(text) <= width, "width %u: %zu\n%s", width,
+				      widest(text), text);
 			if (!i)
 				for (const char *p = text; *p; p++)
-					ck_assert_msg((unsigned char)*p < 0x80, "not ASCII: %.40s", p);
+					ck_assert_msg((unsigned char)*p < 0x80, "not ASCII: %.40s",
+						      p);
 			ck_assert_ptr_null(strchr(text, '\033'));
 		}
 	}
@@ -442,12 +474,15 @@ START_TEST(text_says_what_it_shows)
 	busy();
 	text = render(TEXT, &o);
 	ck_assert_ptr_nonnull(strstr(text, "131 samples: 101 valid (77.1 %); 101 matched"));
-	ck_assert_ptr_nonnull(strstr(text, "not valid: not_memory 20 (15.3 %), no_code 10 (7.6 %)"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "not valid: not_memory 20 (15.3 %), no_code 10 (7.6 %)"));
 	/* a sample of time is no count of accesses, a fault is no access */
 	ck_assert_ptr_nonnull(strstr(text, "is slow, not how often"));
 	ck_assert_ptr_nonnull(strstr(text, "first touch, not each access"));
-	ck_assert_ptr_nonnull(strstr(text, "Process 7 seven: cpu-clock:u, 100 samples in 2 regions"));
-	ck_assert_ptr_nonnull(strstr(text, "Process 7 seven: page-faults, 4 samples in 1 region\n"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "Process 7 seven: cpu-clock:u, 100 samples in 2 regions"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "Process 7 seven: page-faults, 4 samples in 1 region\n"));
 	ck_assert_ptr_nonnull(strstr(text, "1 more region (8 KiB): no samples"));
 	ck_assert_ptr_nonnull(strstr(text, "no record of a loss"));
 	/* a process with few samples gets a line, not a table */
@@ -478,7 +513,8 @@ START_TEST(text_of_losses_and_damage)
 	busy();
 	text = render(TEXT, &o);
 	ck_assert_ptr_nonnull(strstr(text, "damaged: record at 0x10 is cut (and 1 more)"));
-	ck_assert_ptr_nonnull(strstr(text, "lost before decoding: 1,957 by the events' own counters, 1,257"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "lost before decoding: 1,957 by the events' own counters, 1,257"));
 	ck_assert_ptr_nonnull(strstr(text, "700 in LOST records, 3 THROTTLE records"));
 	t.r.lost = (struct da_offline_lost){0, 0, 0, 0, 0, 0, -1, 0, -1};
 	ck_assert_ptr_nonnull(strstr(render(TEXT, &o), "nothing, by the events' own counters"));
@@ -498,17 +534,22 @@ START_TEST(nothing_to_show)
 	all = open_json(render(JSON, NULL));
 	all = get(&all, "spaces");
 	ck_assert_uint_eq(count_of(&all), 0);
-	ck_assert_str_eq(render(CSV, &o), "space,pid,comm,start,end,label,event,samples,accesses,reads,writes,"
-					  "share,error\n");
+	ck_assert_str_eq(render(CSV, &o),
+			 "space,pid,comm,start,end,label,event,samples,accesses,reads,writes,"
+			 "share,error\n");
 }
 END_TEST
 
 START_TEST(sort_orders)
 {
 	struct da_render_opts o = {.width = 80};
-	static const struct { enum da_sort by; const char *order; } want[] = {
-		{DA_SORT_SHARE, "bca"}, {DA_SORT_ADDR, "abc"},	{DA_SORT_LABEL, "abc"}, {DA_SORT_SAMPLES, "bca"},
-		{DA_SORT_READS, "cab"}, {DA_SORT_WRITES, "bac"}, {DA_SORT_SIZE, "cba"},
+	static const struct {
+		enum da_sort by;
+		const char *order;
+	} want[] = {
+		{DA_SORT_SHARE, "bca"},   {DA_SORT_ADDR, "abc"},  {DA_SORT_LABEL, "abc"},
+		{DA_SORT_SAMPLES, "bca"}, {DA_SORT_READS, "cab"}, {DA_SORT_WRITES, "bac"},
+		{DA_SORT_SIZE, "cba"},
 	};
 
 	map_at(7, 0x100000, 0x101000, "/a", 0);
@@ -531,8 +572,8 @@ START_TEST(sort_orders)
 			got[n++] = p[3];
 			p += 3;
 		}
-		ck_assert_msg(!strcmp(got, want[i].order), "by %s: %s, not %s", da_sort_name(want[i].by), got,
-			      want[i].order);
+		ck_assert_msg(!strcmp(got, want[i].order), "by %s: %s, not %s",
+			      da_sort_name(want[i].by), got, want[i].order);
 	}
 }
 END_TEST
@@ -601,10 +642,12 @@ START_TEST(map_on_a_terminal)
 	finish();
 	text = render(TEXT, &o);
 	ck_assert_msg(strstr(text, "      100000 |#"), "%s", text);
-	ck_assert_ptr_nonnull(strstr(text, "~ | 2 MiB without samples")); /* something is mapped there */
+	ck_assert_ptr_nonnull(
+		strstr(text, "~ | 2 MiB without samples")); /* something is mapped there */
 	ck_assert_ptr_nonnull(strstr(text, "samples were lost in this time"));
 	ck_assert_ptr_nonnull(strstr(text, "1 column = 2."));
-	ck_assert_ptr_nonnull(strchr(strstr(text, "301000 |"), '/')); /* no count there, but a loss */
+	ck_assert_ptr_nonnull(
+		strchr(strstr(text, "301000 |"), '/')); /* no count there, but a loss */
 	o.utf8 = true;
 	text = render(TEXT, &o);
 	ck_assert_ptr_nonnull(strstr(text, "\xe2\x96\x88"));
@@ -643,14 +686,16 @@ START_TEST(plans_lose_nothing)
 		set_up();
 		for (uint64_t i = 0; i < (kind == 2 ? 300 : 6); i++)
 			map_at(7, 0x100000000 + i * 0x10000000,
-			       0x100000000 + i * 0x10000000 + (i == 3 && kind ? 0xfff0000 : 0x3000), "/m", 0);
+			       0x100000000 + i * 0x10000000 + (i == 3 && kind ? 0xfff0000 : 0x3000),
+			       "/m", 0);
 		for (uint64_t i = 0; i < 3000; i++) {
 			uint64_t k, off;
 
 			x = x * 6364136223846793005u + 1442695040888963407u;
 			k = (x >> 33) % (kind == 2 ? 300 : 6);
 			off = (x >> 20) % (k == 3 && kind ? 0xfff0000 : 0x3000);
-			sample(0, 7, 0x100000000 + k * 0x10000000 + off, T0 + i * 100000, DA_OP_READ);
+			sample(0, 7, 0x100000000 + k * 0x10000000 + off, T0 + i * 100000,
+			       DA_OP_READ);
 		}
 		finish();
 		check_plan(24, 48);
@@ -697,7 +742,7 @@ START_TEST(numbers)
 	ck_assert_str_eq(format_time(s, 999600000), "1.00 s");
 	ck_assert_str_eq(format_pct(s, 1, 0), "-");
 	ck_assert_str_eq(format_pct(s, 0, 7), "0.0 %");
-	ck_assert_str_eq(format_pct(s, 1, 100000), "<0.1 %"); /* few is not none */
+	ck_assert_str_eq(format_pct(s, 1, 100000), "<0.1 %");      /* few is not none */
 	ck_assert_str_eq(format_pct(s, 99999, 100000), ">99.9 %"); /* nearly all is not all */
 	ck_assert_str_eq(format_pct(s, 7, 7), "100.0 %");
 }
@@ -732,8 +777,10 @@ START_TEST(words)
 {
 	ck_assert_str_eq(text_in("short", 16, false), "short");
 	ck_assert_str_eq(text_in("0123456789abcdef", 10, false), "01..abcdef");
-	ck_assert_str_eq(text_in("0123456789abcdef", 10, true), "012\xe2\x80\xa6" "abcdef");
-	ck_assert_str_eq(text_in("\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac", 3, true), "\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac");
+	ck_assert_str_eq(text_in("0123456789abcdef", 10, true), "012\xe2\x80\xa6"
+								"abcdef");
+	ck_assert_str_eq(text_in("\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac", 3, true),
+			 "\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac");
 	ck_assert_str_eq(text_in("\001\002", 0, true), "\\x01\\x02");
 	ck_assert_str_eq(text_in("abcdef", 1, true), "a");
 	ck_assert_str_eq(text_in("\xff\xff\xff", 6, true), "\xe2\x80\xa6\\xff");
@@ -800,7 +847,8 @@ START_TEST(symbols)
 	f = fopen("/proc/self/maps", "r");
 	ck_assert_ptr_nonnull(f);
 	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "%lx-%lx %*s %lx", &start, &end, &off) == 3 && start <= addr && addr < end)
+		if (sscanf(line, "%lx-%lx %*s %lx", &start, &end, &off) == 3 && start <= addr &&
+		    addr < end)
 			break;
 	fclose(f);
 	name = da_symbols_in_file(s, "/proc/self/exe", addr - start + off, &offset);

@@ -93,16 +93,15 @@ START_TEST(every_header)
 				len = align - (5 & (align - 1));
 			}
 			if (want.kind == DA_SPE_NEED_MORE || len > n) {
-				ck_assert_msg(k.kind == DA_SPE_NEED_MORE,
-					      "%02x %02x, %zu bytes: kind %u", head[0], head[1], n,
-					      k.kind);
+				must(k.kind == DA_SPE_NEED_MORE, "%02x %02x, %zu bytes: kind %u",
+				     head[0], head[1], n, k.kind);
 			} else {
 				for (size_t i = want.payload; i--;)
 					payload = payload << 8 | p[want.head + i];
-				ck_assert_msg(k.kind == want.kind && k.len == len &&
-						      k.index == want.index && k.payload == payload,
-					      "%02x %02x, %zu bytes: kind %u len %u index %u",
-					      head[0], head[1], n, k.kind, k.len, k.index);
+				must(k.kind == want.kind && k.len == len && k.index == want.index &&
+					     k.payload == payload,
+				     "%02x %02x, %zu bytes: kind %u len %u index %u", head[0],
+				     head[1], n, k.kind, k.len, k.index);
 			}
 			free(p);
 		}
@@ -122,10 +121,9 @@ START_TEST(alignment_by_position)
 			p[0] = (uint8_t)head;
 			memset(p + 1, 0, sizeof(p) - 1);
 			da_spe_packet(p, sizeof(p), pos | UINT64_C(1) << 40, &k);
-			ck_assert_uint_eq(k.kind, DA_SPE_ALIGN);
-			ck_assert_uint_ge(k.len, 1);
-			ck_assert_uint_le(k.len, align);
-			ck_assert_uint_eq((pos + k.len) % align, 0);
+			must(k.kind == DA_SPE_ALIGN && k.len >= 1 && k.len <= align &&
+				     (pos + k.len) % align == 0,
+			     "%02x at %" PRIu64 ": %u", head, pos, k.len);
 		}
 	}
 	p[0] = 0x24; /* its alignment would be 32: no packet */

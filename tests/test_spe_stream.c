@@ -12,6 +12,7 @@
 #include "bench/gen_spe.h"
 #include "da_spe.h"
 #include "fuzz/decode_run.h"
+#include "vector_text.h"
 
 #define N1 0x410fd0c0u
 
@@ -310,19 +311,23 @@ START_TEST(generated_truth)
 			drops++;
 			continue;
 		}
-		ck_assert_uint_lt(r, res.nr);
+		must(r < res.nr, "record %zu: no report", i);
 		r++;
-		ck_assert(got->vaddr == t->va && got->ip == t->pc && got->latency == t->latency &&
-			  got->hw_events == t->events);
-		ck_assert_uint_eq(got->op, t->atomic  ? DA_OP_READ | DA_OP_WRITE
-					   : t->store ? DA_OP_WRITE
-						      : DA_OP_READ);
-		ck_assert(!!(got->has & DA_HAS_PADDR) == t->has_pa &&
-			  (!t->has_pa || got->paddr == t->pa));
-		ck_assert(!!(got->has & DA_HAS_TICKS) == t->has_ticks &&
-			  (!t->has_ticks || got->time_ns == t->ticks));
-		ck_assert(!!(got->has & DA_HAS_TID) == t->has_tid &&
-			  (!t->has_tid || got->tid == t->tid));
+		must(got->vaddr == t->va && got->ip == t->pc && got->latency == t->latency &&
+			     got->hw_events == t->events,
+		     "record %zu", i);
+		must(got->op == (t->atomic  ? DA_OP_READ | DA_OP_WRITE
+				 : t->store ? DA_OP_WRITE
+					    : DA_OP_READ),
+		     "record %zu: operation %u", i, got->op);
+		must(!!(got->has & DA_HAS_PADDR) == t->has_pa &&
+			     (!t->has_pa || got->paddr == t->pa),
+		     "record %zu: physical address", i);
+		must(!!(got->has & DA_HAS_TICKS) == t->has_ticks &&
+			     (!t->has_ticks || got->time_ns == t->ticks),
+		     "record %zu: time", i);
+		must(!!(got->has & DA_HAS_TID) == t->has_tid && (!t->has_tid || got->tid == t->tid),
+		     "record %zu: task", i);
 	}
 	ck_assert_uint_eq(res.drops[DA_DROP_NOT_MEMORY], drops);
 	decode_release(&res);
@@ -480,7 +485,7 @@ static size_t spans_of(const uint8_t *b, size_t n, struct span *out, size_t room
 		enum da_spe_walk w = da_spe_walk(b + at, n - at, at, &r, &start, &end);
 
 		if (w == DA_SPE_WALK_RECORD) {
-			ck_assert_uint_lt(nr, room);
+			must(nr < room, "more records than bytes allow");
 			out[nr++] = (struct span){at + start, at + end, false};
 			at += end;
 			continue;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For tests with vectors: hex text to bytes, and files below ../shared that may not be there. Header-only.
+ * For tests with vectors: hex text to bytes, files below ../shared that may not be there, and an assertion for
+ * inner loops. Header-only.
  */
 #ifndef VECTOR_TEXT_H
 #define VECTOR_TEXT_H
@@ -10,6 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+/* As ck_assert_msg(), which tells its parent of every success: too slow a million times. */
+#define must(condition, ...)                                                                       \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			ck_abort_msg(__VA_ARGS__);                                                 \
+	} while (0)
 
 /* Spaces between bytes are allowed. Returns the number of bytes. */
 static inline size_t from_hex(const char *hex, uint8_t *out, size_t max)

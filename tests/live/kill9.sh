@@ -46,6 +46,6 @@ killed() { # NAME RECORD-OPTION... -- WORKLOAD-OPTION...
 	rm "$f" "$f.json"
 }
 
-for i in 1 2 3 4 5 6; do killed "clock$i" -e cpu-clock -c 250000 -- --pattern seq; done
+for i in 1 2 3 4 5 6; do killed "clock$i" -e cpu-clock -c 250000 -- --pattern random; done
 for i in 7 8; do killed "both$i" -e cpu-clock,page-faults/period=1/ -- --pattern touch --size 1m; done
 for i in 9 10; do killed "burst$i" -e page-faults -c 1 -- --pattern touch --size 16m --threads 2; done
