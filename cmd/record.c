@@ -47,7 +47,7 @@ static void set_regions(struct args *a, struct argp_state *state, const char *ar
 		   a->match.fixed_bytes >= 4096 && !(a->match.fixed_bytes & (a->match.fixed_bytes - 1))) {
 		a->match.regions = DA_REGIONS_FIXED;
 	} else {
-		argp_error(state, "bad regions '%s' (wanted: vma, or fixed=SIZE with a power of two of 4k or more)",
+		opts_usage(state, "bad regions '%s' (wanted: vma, or fixed=SIZE with a power of two of 4k or more)",
 			   arg);
 	}
 }
@@ -249,7 +249,7 @@ int cmd_record(int argc, char **argv)
 	struct args a = {.ev = {.target = DA_TARGET_NONE}, .output = "damon-attrs.data"};
 	int status;
 
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
+	opts_parse(&argp, argc, argv, &a);
 	if (!a.ev.command && a.ev.target == DA_TARGET_NONE && !a.ev.cpu_list) {
 		fputs("damon-attrs: error: nothing to record: give a COMMAND, -p PID, -t TID or -a\n", stderr);
 		status = 2;

@@ -300,7 +300,16 @@ enum da_arch s_arch(void)
 #endif
 }
 
-static int make_lane(struct da_session *s, struct s_lane *l, size_t first, size_t nr)
+static int new_eventfd(int *fd, struct da_error *err)
+{
+	*fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (*fd >= 0)
+		return 0;
+	return da_fail(err, DA_EIO, errno, "cannot open an eventfd%s",
+		       errno == EMFILE ? " (raise the limit with ulimit -n)" : "");
+}
+
+static int make_lane(struct da_session *s, struct s_lane *l, size_t first, size_t nr, struct da_error *err)
 {
 	size_t slots = s->o.buffer_slots ? s->o.buffer_slots : SLOTS_DEFAULT;
 
@@ -308,7 +317,7 @@ static int make_lane(struct da_session *s, struct s_lane *l, size_t first, size_
 	l->wake_fd = -1;
 	l->cpus = calloc(nr, sizeof(*l->cpus));
 	if (!l->cpus)
-		return -DA_ENOMEM;
+		return da_fail(err, DA_ENOMEM, 0, "out of memory");
 	for (size_t i = 0; i < nr; i++)
 		l->cpus[i] = &s->cpus[first + i];
 	l->nr_cpus = nr;
@@ -319,36 +328,40 @@ static int make_lane(struct da_session *s, struct s_lane *l, size_t first, size_
 		snprintf(l->name, sizeof(l->name), "cpu%d", l->cpu);
 	l->buf = malloc(1 << 20);
 	l->rbuf = da_rbuf_new(slots);
-	l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	l->lane = NULL;
-	return l->buf && l->rbuf && l->wake_fd >= 0 ? 0 : -DA_ENOMEM;
+	if (!l->buf || !l->rbuf)
+		return da_fail(err, DA_ENOMEM, 0, "out of memory");
+	return new_eventfd(&l->wake_fd, err);
 }
 
-static int make_lanes(struct da_session *s)
+static int make_lanes(struct da_session *s, struct da_error *err)
 {
 	size_t nr = s->o.drain == DA_DRAIN_SINGLE ? 1 : s->nr_cpus;
 	size_t each = s->o.drain == DA_DRAIN_SINGLE ? s->nr_cpus : 1;
 
 	s->lanes = calloc(nr, sizeof(*s->lanes));
 	if (!s->lanes)
-		return -DA_ENOMEM;
+		return da_fail(err, DA_ENOMEM, 0, "out of memory");
 	for (size_t i = 0; i < nr; i++) {
+		int rc;
+
 		s->nr_lanes = i + 1;
-		if (make_lane(s, &s->lanes[i], i * each, each))
-			return -DA_ENOMEM;
+		rc = make_lane(s, &s->lanes[i], i * each, each, err);
+		if (rc)
+			return rc;
 	}
 	return 0;
 }
 
 
 
-static int make_pipeline(struct da_session *s)
+static int make_pipeline(struct da_session *s, struct da_error *err)
 {
 	struct da_pipeline_event *ev = calloc(s->nr_ev ? s->nr_ev : 1, sizeof(*ev));
 	struct da_match_opts m = s->o.match;
+	int rc;
 
 	if (!ev)
-		return -DA_ENOMEM;
+		return da_fail(err, DA_ENOMEM, 0, "out of memory");
 	for (size_t i = 0; i < s->nr_ev; i++)
 		ev[i] = (struct da_pipeline_event){.attr = &s->ev[i].attr,
 						   .producer = s->ev[i].spec.producer,
@@ -364,15 +377,19 @@ static int make_pipeline(struct da_session *s)
 	s->match = s->pipe ? da_match_new(&m, s->tasks) : NULL;
 	s->match_snap = calloc(s->nr_cpus * s->nr_ev + 1, sizeof(*s->match_snap));
 	s->stored = calloc(s->nr_cpus * s->nr_ev + 1, sizeof(*s->stored));
-	s->match_wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (!s->match || !s->match_snap || !s->stored || s->match_wake < 0 || make_lanes(s))
-		return -DA_ENOMEM;
+	if (!s->match || !s->match_snap || !s->stored)
+		return da_fail(err, DA_ENOMEM, 0, "out of memory");
+	rc = new_eventfd(&s->match_wake, err);
+	if (!rc)
+		rc = make_lanes(s, err);
+	if (rc)
+		return rc;
 	da_code_store_files(s->code, true);
 	da_code_store_live(s->code, s_store_code, s);
 	if (s->o.phys && !s->fake_only) {
 		s->paddr = s_paddr_new(s);
 		if (!s->paddr)
-			return -DA_ENOMEM;
+			return da_fail(err, DA_ENOMEM, 0, "out of memory");
 		da_pipeline_paddr(s->pipe, s_paddr_lookup, s->paddr);
 	}
 	for (size_t i = 0; i < s->nr_lanes; i++) {
@@ -386,11 +403,11 @@ static int make_pipeline(struct da_session *s)
 				/* made now, so that other threads may read it while it grows */
 				p->lane = da_lane_ledger(l->lane, (uint32_t)e, (uint32_t)l->cpus[c]->cpu);
 				if (!p->lane)
-					return -DA_ENOMEM;
+					return da_fail(err, DA_ENOMEM, 0, "out of memory");
 			}
 		}
 		if (!l->lane)
-			return -DA_ENOMEM;
+			return da_fail(err, DA_ENOMEM, 0, "out of memory");
 	}
 	return 0;
 }
@@ -419,8 +436,9 @@ int da_session_create(struct da_session *s, struct da_error *err)
 		rc = s_open_all(s, err);
 	if (rc)
 		return rc;
-	if (make_pipeline(s))
-		return da_fail(err, DA_ENOMEM, 0, "out of memory");
+	rc = make_pipeline(s, err);
+	if (rc)
+		return rc;
 	s->created = true;
 	return 0;
 }

@@ -475,7 +475,7 @@ static void one_file(const char *name)
 		note = o.refused;
 	} else {
 		/* simpleperf's TRACING_DATA holds its bytes inside, which the oracle's walk did not know */
-		bool simple = strstr(name, "platformsystemextras--perf_with_tracepoint_event");
+		bool simple = strstr(name, "--perf_with_tracepoint_event") || strstr(name, "--perf_sched_stat_runtime");
 		uint64_t want = packed || simple ? second : x.walked_samples;
 
 		if (x.perf_read && !note && o.samples != x.perf_samples)

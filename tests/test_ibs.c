@@ -314,6 +314,8 @@ START_TEST(data_sources)
 		/* these models cannot tell a modified line */
 		{NEW, 0x19, 0x11, 1, MISS, HITM | 0x600000840},
 		{NEW, 0x19, 0x21, 1, MISS, REST | 0x600000840},
+		{OLD, 0x19, 0x0f, 2, MISS, REST | 0x80000008840 | 0x1600000000},
+		{OLD, 0x19, 0x10, 2, MISS, HITM | 0x80000008840 | 0x1600000000},
 		{NEW, 0x19, 0x5f, 1, MISS, REST | 0x600000840},
 		{NEW, 0x19, 0x60, 1, MISS, HITM | 0x600000840},
 		/* stores have no source */
