@@ -4,7 +4,6 @@
  */
 #include <argp.h>
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "da_json.h"
 #include "run.h"
 
 enum { OPT_REGS = 0x100, OPT_KEEP, OPT_PROGRESS, OPT_REGIONS };
@@ -124,21 +124,19 @@ static void progress(void *ctx, struct da_session *s)
 /* What the user asked for, kept in the recording. */
 static char *options_json(const struct args *a, const char *spec)
 {
-	json_object *o = json_object_new_object();
-	const char *text;
-	char *copy;
+	struct da_json_mem m;
 
-	json_object_object_add(o, "event", json_object_new_string(spec));
-	json_object_object_add(o, "drain", json_object_new_string(a->ev.drain == DA_DRAIN_SINGLE ? "single" : "percpu"));
-	json_object_object_add(o, "regions",
-			       json_object_new_string(a->match.regions == DA_REGIONS_FIXED ? "fixed" : "vma"));
+	if (!da_json_mem_begin(&m))
+		return NULL;
+	da_json_object(&m.w, NULL);
+	da_json_string(&m.w, "event", spec);
+	da_json_string(&m.w, "drain", a->ev.drain == DA_DRAIN_SINGLE ? "single" : "percpu");
+	da_json_string(&m.w, "regions", a->match.regions == DA_REGIONS_FIXED ? "fixed" : "vma");
 	if (a->match.regions == DA_REGIONS_FIXED)
-		json_object_object_add(o, "fixed_bytes", json_object_new_uint64(a->match.fixed_bytes));
-	json_object_object_add(o, "phys", json_object_new_boolean(a->ev.phys));
-	text = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN);
-	copy = text ? strdup(text) : NULL;
-	json_object_put(o);
-	return copy;
+		da_json_u64(&m.w, "fixed_bytes", a->match.fixed_bytes);
+	da_json_bool(&m.w, "phys", a->ev.phys);
+	da_json_close(&m.w);
+	return da_json_mem_end(&m);
 }
 
 static void print_loss(const struct da_facts *f)

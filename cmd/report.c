@@ -27,7 +27,6 @@ static const char *const format_names[FORMAT_NR] = {"text", "json", "csv", "samp
 enum {
 	OPT_FORMAT = 0x100,
 	OPT_REGIONS,
-	OPT_PID,
 	OPT_COMM,
 	OPT_TIME,
 	OPT_LIMIT,
@@ -38,7 +37,7 @@ enum {
 };
 
 struct list {
-	const char **items;
+	char **items;
 	size_t nr;
 };
 
@@ -63,8 +62,8 @@ static const struct argp_option options[] = {
 		"phys_addr, weight, data_src, data_page_size, period, op, size, how, region", 1},
 	{NULL, 0, NULL, 0, "What to show:", 2},
 	{"regions", OPT_REGIONS, "HOW", 0, "vma (default), or fixed=SIZE", 2},
-	{"event", 'e', "EVENT", 0, "Only this event, by name or number; may be repeated", 2},
-	{"pid", OPT_PID, "LIST", 0, "Only these processes", 2},
+	{"event", 'e', "LIST", 0, "Only these events, by name or number: a,b", 2},
+	{"pid", 'p', "LIST", 0, "Only these processes", 2},
 	{"comm", OPT_COMM, "NAME", 0, "Only tasks of this name; may be repeated", 2},
 	{"time", OPT_TIME, "START,STOP", 0, "Only this time, in seconds of the recording's clock, or with + from the "
 		"first sample; either may be left out", 2},
@@ -97,15 +96,40 @@ static error_t bad(struct args *a, const char *fmt, ...)
 	return EINVAL;
 }
 
-static error_t add(struct list *l, const char *item)
+/* Adds a copy of len bytes. */
+static error_t add(struct list *l, const char *item, size_t len)
 {
-	const char **items = reallocarray(l->items, l->nr + 1, sizeof(*items));
+	char **items = reallocarray(l->items, l->nr + 1, sizeof(*items));
 
 	if (!items)
 		return ENOMEM;
 	l->items = items;
-	l->items[l->nr++] = item;
-	return 0;
+	l->items[l->nr] = strndup(item, len);
+	return l->items[l->nr] ? (l->nr++, 0) : ENOMEM;
+}
+
+/* "a,b" with perf's rule: a comma between slashes belongs to the event. */
+static error_t add_events(struct list *l, const char *text)
+{
+	const char *first = text;
+	bool inside = false;
+	error_t rc = 0;
+
+	for (; *text && !rc; text++) {
+		inside ^= *text == '/';
+		if (*text != ',' || inside)
+			continue;
+		rc = add(l, first, (size_t)(text - first));
+		first = text + 1;
+	}
+	return rc ? rc : add(l, first, (size_t)(text - first));
+}
+
+static void release(struct list *l)
+{
+	while (l->nr)
+		free(l->items[--l->nr]);
+	free(l->items);
 }
 
 static error_t parse_format(struct args *a, const char *arg)
@@ -237,15 +261,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			       ? bad(a, "bad regions '%s' (wanted: " OPTS_REGIONS_WANTED ")", arg)
 			       : 0;
 	case 'e':
-		return add(&a->events, arg);
-	case OPT_PID:
+		return add_events(&a->events, arg);
+	case 'p':
 		free(a->pids);
 		a->pids = NULL;
 		return opts_ids(arg, &a->pids, &a->offline.nr_pids)
 			       ? bad(a, "bad process list '%s' (wanted: PID,PID...)", arg)
 			       : 0;
 	case OPT_COMM:
-		return add(&a->comms, arg);
+		return add(&a->comms, arg, strlen(arg));
 	case OPT_TIME:
 		return parse_time(a, arg);
 	case 's':
@@ -406,9 +430,9 @@ static int report(struct args *a)
 	a->offline.match.accumulate = a->format != FORMAT_SAMPLES;
 	a->offline.report = a->format == FORMAT_SAMPLES ? put_sample : NULL;
 	a->offline.ctx = &s;
-	a->offline.events = a->events.items;
+	a->offline.events = (const char *const *)a->events.items;
 	a->offline.nr_events = a->events.nr;
-	a->offline.comms = a->comms.items;
+	a->offline.comms = (const char *const *)a->comms.items;
 	a->offline.nr_comms = a->comms.nr;
 	a->offline.pids = (const uint32_t *)a->pids;
 	if (a->output) {
@@ -452,8 +476,8 @@ int cmd_report(int argc, char **argv)
 		fail(a.problem[0] ? a.problem : strerror(rc));
 		status = a.problem[0] ? 2 : 1;
 	}
-	free(a.events.items);
-	free(a.comms.items);
+	release(&a.events);
+	release(&a.comms);
 	free(a.pids);
 	return status;
 }

@@ -193,6 +193,7 @@ struct da_spe_out {
 	struct da_decode_stats *stats;
 	struct da_report base; /* what each report begins with */
 	enum da_spe_cpu cpu;
+	bool ready; /* batch and layouts are set up for the base */
 	size_t nr;
 	uint64_t dropped[DA_DROP_NR + 1];     /* [DA_DROP_NR]: not dropped */
 	struct da_report batch[DA_SPE_BATCH]; /* what no record changes is set already */
@@ -303,5 +304,6 @@ struct da_spe_state {
 
 size_t da_spe_decode(void *state, const struct da_input *in, const struct da_sink *sink,
 		     struct da_decode_stats *stats);
+bool da_spe_idle(const void *state);
 
 #endif

@@ -160,6 +160,7 @@ void da_pebs_read(const uint8_t *p, size_t size, unsigned format, struct da_pebs
 
 /* ---- reports ---- */
 
+/* The direction of the event's accesses; 0: not known. */
 static uint8_t op_of(enum da_pebs_source src)
 {
 	switch (src) {
@@ -170,11 +171,17 @@ static uint8_t op_of(enum da_pebs_source src)
 	case DA_PEBS_SRC_STORE_CMT:
 	case DA_PEBS_SRC_STORE_LNC:
 		return DA_OP_WRITE;
-	case DA_PEBS_SRC_NONE:
-	case DA_PEBS_SRC_NR:
-		return 0;
-	default:
+	case DA_PEBS_SRC_LOAD_NHM:
+	case DA_PEBS_SRC_LOAD_SNB:
+	case DA_PEBS_SRC_LOAD_SKL:
+	case DA_PEBS_SRC_LOAD_GLC:
+	case DA_PEBS_SRC_DATALA_LOAD:
+	case DA_PEBS_SRC_LOAD_GRT:
+	case DA_PEBS_SRC_LOAD_CMT:
+	case DA_PEBS_SRC_LOAD_LNC:
 		return DA_OP_READ;
+	default:
+		return 0;
 	}
 }
 

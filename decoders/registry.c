@@ -11,11 +11,11 @@
 #include "da_spe.h"
 
 const struct da_decoder da_decoders[] = {
-	{"spe", sizeof(struct da_spe_state), da_spe_decode},
-	{"ibs_op", 0, da_ibs_op_decode},
-	{"ibs_fetch", 0, da_ibs_fetch_decode},
-	{"pebs_raw", sizeof(struct da_pebs_state), da_pebs_decode},
-	{NULL, 0, NULL},
+	{"spe", sizeof(struct da_spe_state), da_spe_decode, da_spe_idle},
+	{"ibs_op", 0, da_ibs_op_decode, NULL},
+	{"ibs_fetch", 0, da_ibs_fetch_decode, NULL},
+	{"pebs_raw", sizeof(struct da_pebs_state), da_pebs_decode, NULL},
+	{NULL, 0, NULL, NULL},
 };
 
 const struct da_decoder *da_decoder_find(const char *name)

@@ -403,6 +403,15 @@ static void known_before(struct da_report *base, const struct da_report *known)
 	base->how = DA_HOW_HARDWARE;
 }
 
+/* For layouts; small windows do without. */
+static void make_ready(struct da_spe_state *st, struct da_spe_out *o)
+{
+	for (size_t i = o->nr; i < DA_SPE_BATCH; i++)
+		o->batch[i] = o->base;
+	da_spe_prepare(&st->layouts, &o->base);
+	o->ready = true;
+}
+
 size_t da_spe_decode(void *state, const struct da_input *in, const struct da_sink *sink,
 		     struct da_decode_stats *stats)
 {
@@ -415,9 +424,8 @@ size_t da_spe_decode(void *state, const struct da_input *in, const struct da_sin
 	o.cpu = da_spe_cpu(in->midr);
 	o.nr = 0;
 	memset(o.dropped, 0, sizeof(o.dropped));
+	o.ready = false;
 	known_before(&o.base, in->base);
-	for (size_t i = 0; i < DA_SPE_BATCH; i++)
-		o.batch[i] = o.base;
 	if (in->gap) {
 		if (st->kept)
 			give_truncated(&o);
@@ -428,7 +436,6 @@ size_t da_spe_decode(void *state, const struct da_input *in, const struct da_sin
 		st->kept = false;
 	if (st->layouts.cpu != o.cpu)
 		da_spe_forget(&st->layouts, o.cpu);
-	da_spe_prepare(&st->layouts, &o.base);
 	while (at < in->len) {
 		bool try_layouts = !st->walk_only && !st->rec.open && in->len - at >= DA_SPE_MARGIN;
 
@@ -439,6 +446,8 @@ size_t da_spe_decode(void *state, const struct da_input *in, const struct da_sin
 			continue;
 		}
 		if (try_layouts) {
+			if (!o.ready)
+				make_ready(st, &o);
 			at += da_spe_fast(&st->layouts, in->bytes + at, in->len - at, &o);
 			/* an unknown layout, to be learned, or just the end of the window? */
 			try_layouts = in->len - at >= DA_SPE_MARGIN;
@@ -450,4 +459,11 @@ size_t da_spe_decode(void *state, const struct da_input *in, const struct da_sin
 		end_of_stream(st, in, &at, &o);
 	flush_all(&o);
 	return at;
+}
+
+bool da_spe_idle(const void *state)
+{
+	const struct da_spe_state *st = state;
+
+	return !st->rec.open && !st->kept && !st->resync;
 }

@@ -87,6 +87,9 @@ struct da_decoder {
 	size_t state_size;
 	size_t (*decode)(void *state, const struct da_input *in, const struct da_sink *sink,
 			 struct da_decode_stats *stats);
+	/* Does the state hold nothing of what was decoded, so that a fresh one would go on the same way
+	 * (but for bytes that were not consumed)? NULL: never known. */
+	bool (*idle)(const void *state);
 };
 
 /* All decoders, ended by a NULL name. To add one: doc/adding-a-decoder.md. */

@@ -28,6 +28,9 @@ void da_heat_free(struct da_heat *h);
 /* Adds n reports; 0 or -DA_ENOMEM. */
 int da_heat_add(struct da_heat *h, uint32_t event, uint32_t zone, uint64_t time_ns, uint64_t addr,
 		uint64_t n);
+/* Adds all counts of another one, whose zone z is to[z] here; the resolution becomes the coarser of both.
+ * 0 or -DA_ENOMEM. */
+int da_heat_merge(struct da_heat *h, const struct da_heat *from, const uint32_t *to);
 /* Cells in use; what a shared bound over several heats is made of. */
 size_t da_heat_cells(const struct da_heat *h);
 /* Halves the resolution of one axis; 0, -DA_ENOMEM, or -DA_EMORE when nothing is left to merge. */

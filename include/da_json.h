@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * JSON: a writer for every machine format, and a reader over borrowed text.
+ * JSON: a writer for every machine format, and a reader of the texts that our recordings hold.
  *
  * Writer: output is valid whatever bytes a string holds (what is not UTF-8 becomes U+FFFD, control
  * characters are escaped). Errors of the stream are the stream's: look at ferror() in the end.
  *
- * Reader: da_json_open() checks the whole text once; the values are views into it, so nothing is allocated
- * and hostile text costs no memory. A lookup scans its object: for the small texts that we write.
+ * Reader: json-c, with the lookups that take no wrong value for a right one. Texts may come from a damaged or
+ * hostile file: their length, depth and the memory that they may take are bounded.
  */
 #ifndef DA_JSON_H
 #define DA_JSON_H
@@ -16,7 +16,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define DA_JSON_DEPTH 32
+#define DA_JSON_DEPTH    32
+#define DA_JSON_MAX_TEXT (8u << 20) /* longer texts are not read */
 
 struct da_json_out {
 	FILE *f;
@@ -48,26 +49,48 @@ void da_json_hex(struct da_json_out *w, const char *key, uint64_t v);  /* "0x7f0
 void da_json_double(struct da_json_out *w, const char *key, double v); /* not finite: null */
 void da_json_bool(struct da_json_out *w, const char *key, bool v);
 void da_json_null(struct da_json_out *w, const char *key);
+/* A value that is text already: exactly one JSON value, copied as it is. */
+void da_json_raw(struct da_json_out *w, const char *key, const char *text);
 
-/* One value inside a text that da_json_open() accepted. */
-struct da_json {
-	const char *p;
-	size_t len;
+/* A compact text in memory. It must not move between begin and end, and every begin needs its end. */
+struct da_json_mem {
+	struct da_json_out w; /* write here */
+	char *text;           /* private from here on */
+	size_t size;
 };
 
-/* True if the text is exactly one JSON value, nested at most DA_JSON_DEPTH deep; *v borrows it. */
-bool da_json_open(const char *text, size_t len, struct da_json *v);
-/* A member of an object; false if v is no object or has none of this name. */
+/* False: out of memory. */
+bool da_json_mem_begin(struct da_json_mem *m);
+/* The text, malloc'ed, without a newline at its end; NULL: out of memory. */
+char *da_json_mem_end(struct da_json_mem *m);
+
+/* A value of a text that da_json_open() accepted, borrowed from its root. */
+struct da_json {
+	const void *obj; /* private; NULL is the value null */
+};
+
+/* True if the text (no terminator needed) is one JSON value as json-c's strict mode has it (which takes NaN,
+ * "1." and control characters in strings too), nested at most DA_JSON_DEPTH deep; then *root takes a
+ * da_json_free(). False and nothing to free: it is not, it is too large, or memory is out. */
+bool da_json_open(const char *text, size_t len, struct da_json *root);
+void da_json_free(struct da_json *root);
+/* A member of an object; false if v is no object or has none of this name. Of two with one name the last. */
 bool da_json_get(const struct da_json *v, const char *key, struct da_json *out);
 /* Elements of an array in turn: start with *pos = 0. False at the end, or if v is no array. */
 bool da_json_next(const struct da_json *v, size_t *pos, struct da_json *out);
+/* Number of elements; 0 if v is no array. */
+size_t da_json_count(const struct da_json *v);
+bool da_json_is_object(const struct da_json *v);
 bool da_json_is_null(const struct da_json *v);
+/* The value as compact text, malloc'ed; NULL: out of memory. */
+char *da_json_text(const struct da_json *v);
 
-/* Members with a type; false, and *out untouched, if absent or of another type or out of range. */
+/* Members with a type; false, and *out untouched, if absent or of another type or out of range. (Above
+ * UINT64_MAX json-c does not tell: such a number reads as UINT64_MAX.) */
 bool da_json_get_u64(const struct da_json *v, const char *key, uint64_t *out);
 bool da_json_get_i64(const struct da_json *v, const char *key, int64_t *out);
 bool da_json_get_bool(const struct da_json *v, const char *key, bool *out);
-/* Unescaped and cut to size - 1 bytes at a character; \u0000 ends it. */
+/* Cut to size - 1 bytes at a character; \u0000 ends it. */
 bool da_json_get_string(const struct da_json *v, const char *key, char *out, size_t size);
 
 #endif

@@ -32,6 +32,7 @@ struct da_match_opts {
 	size_t nr_pids;
 	size_t nr_events;
 	bool accumulate; /* keep per-region numbers and heat cells (report); false: counters only (live) */
+	bool part;	  /* to be merged into another with da_match_merge() */
 	size_t max_cells; /* bound of heat cells over all spaces, 32 bytes each; 0: 192 Ki */
 };
 
@@ -81,6 +82,10 @@ void da_match_free(struct da_match *m);
 void da_match_report(struct da_match *m, const struct da_report *r);
 /* A sample record of this event and process that gave no report: the sampler was looking. */
 void da_match_observe(struct da_match *m, uint32_t event, uint32_t pid, uint64_t time_ns);
+/* Adds all that was counted in `part`, made with the same options and tasks and with `part` set, as if its
+ * reports had come behind those of m; part can only be freed then. Credits are each one's own: a region
+ * may get one of both in the same interval. Memory that ran out makes da_match_finish() fail. */
+void da_match_merge(struct da_match *m, const struct da_match *part);
 /* The ledger (match and update layers) of one event and CPU; NULL if nothing was counted there. */
 const struct da_ledger *da_match_ledger(const struct da_match *m, uint32_t event, uint32_t cpu);
 /* Number of CPUs that a ledger may exist for (highest CPU seen + 1); at most 65536. */

@@ -76,6 +76,9 @@ struct da_rec {
 	uint64_t payload_size;	 /* bytes of this piece, at most DA_PAYLOAD_PIECE */
 	uint64_t payload_offset; /* position of this piece in the payload */
 	uint64_t payload_total;	 /* bytes of the whole payload as the record says */
+	/* Where the payload is, for da_reader_payload(). payload_avail: what the file has of it. */
+	uint64_t payload_at, payload_avail;
+	uint32_t payload_input;
 	/* sample_id or the sample's own fields */
 	uint64_t has; /* DA_SAMPLE_TID|TIME|ID|CPU bits that are valid below */
 	uint64_t time_ns, id;
@@ -197,6 +200,12 @@ enum da_arch da_reader_arch(const struct da_reader *r);
  * window of bounded size; a record that comes too late for it is given all the same, and counted
  * (info->late_records). COMPRESSED records are unfolded, unknown types skipped. */
 int da_reader_next(struct da_reader *r, struct da_rec *rec, struct da_error *err);
+/* From now on payloads are not read: a record with one comes once, with payload NULL and payload_size 0. */
+void da_reader_leave_payloads(struct da_reader *r);
+/* Reads n bytes at payload_at + something below payload_avail of a record that da_reader_next() gave, also
+ * long after it. Threads may call it at the same time, while no other function of the reader runs. */
+int da_reader_payload(const struct da_reader *r, uint32_t payload_input, uint64_t at, void *buf, size_t n,
+		      struct da_error *err);
 /* Walks all records in file order, unsorted, without changing the position of da_reader_next(): for our
  * own type 65 records, which must be known before the samples that they explain. Only records whose type
  * is `type` are given to fn (0: all). fn returns 0 to go on; another value ends the walk and is returned.

@@ -46,8 +46,35 @@ struct da_lane *da_lane_new(struct da_pipeline *p, da_emit_fn emit, void *ctx);
 void da_lane_free(struct da_lane *l);
 /* Takes one SAMPLE record; others are ignored. event: index of its event. */
 void da_lane_sample(struct da_lane *l, uint32_t event, const struct da_rec *rec);
-/* AUX bytes of one event and CPU, contiguous by offset; time_ns: of the AUX record, 0 unknown. */
-void da_lane_aux(struct da_lane *l, uint32_t event, uint32_t cpu, uint32_t tid, const struct da_input *in);
+
+/* How ticks of the PMU's counter become times of the recording (PERF_RECORD_TIME_CONV). */
+struct da_clock {
+	uint64_t zero, cycles, mask; /* cycles, mask: only if wraps */
+	uint32_t mult;
+	uint8_t shift; /* below 64 */
+	bool wraps;    /* the counter is shorter than 64 bits */
+};
+uint64_t da_clock_ns(const struct da_clock *c, uint64_t ticks);
+
+/* AUX trace data: whose it is. */
+struct da_aux_source {
+	uint32_t event, cpu;	      /* cpu: UINT32_MAX if its buffer belongs to a task */
+	uint64_t time_ns;	      /* of the bytes as a whole, 0 unknown */
+	const struct da_clock *clock; /* NULL: ticks mean nothing, time_ns stands for them */
+	/* Adds to a report what the caller knows: its task, say. False: the report is not wanted, and its
+	 * record is not counted. NULL: nothing to add. */
+	bool (*complete)(void *ctx, struct da_report *r);
+	void *ctx;
+};
+
+/* Takes AUX bytes, contiguous by offset; in->base is set here. Returns the bytes consumed; the rest is to
+ * be presented again with more behind it. */
+size_t da_lane_aux(struct da_lane *l, const struct da_aux_source *s, const struct da_input *in);
+/* Could another lane go on with the bytes that follow those consumed? False in the midst of a record. */
+bool da_lane_aux_idle(struct da_lane *l, const struct da_aux_source *s);
+/* Adds the counts of one lane to another with the same events, and zeroes them there; decoders keep their
+ * state. False: out of memory. */
+bool da_lane_move(struct da_lane *to, struct da_lane *from);
 /* Ledger of (event, cpu), created on demand; NULL: out of memory. Only this lane's thread may call. */
 struct da_ledger *da_lane_ledger(struct da_lane *l, uint32_t event, uint32_t cpu);
 /* Copies for display from any thread: sums over the lane's CPUs into *sum for one event (or all: ~0u). */

@@ -41,7 +41,7 @@ struct da_map {
 /* Records that did not become part of the timeline as they are. Memory is bounded: by limits on the
  * mappings of an address space and on all entries, and on the work that late records may cause. */
 struct da_tasks_stats {
-	uint64_t records;     /* MMAP, COMM, FORK, EXIT taken in */
+	uint64_t records;     /* MMAP, COMM, FORK, EXIT given */
 	uint64_t damaged;     /* do not fit their bytes */
 	uint64_t kernel;      /* mappings of the kernel, a hypervisor or a guest */
 	uint64_t zero_length; /* mappings */
@@ -70,6 +70,11 @@ bool da_tasks_find(struct da_tasks *t, uint32_t pid, uint64_t time_ns, uint64_t 
 uint64_t da_tasks_mm(struct da_tasks *t, uint32_t pid, uint64_t time_ns);
 /* Process of a thread at time; 0 if unknown. */
 uint32_t da_tasks_pid_of_tid(struct da_tasks *t, uint32_t tid, uint64_t time_ns);
+/* The same, and since when and until when the answer holds at least: [*from_ns, *to_ns). */
+uint32_t da_tasks_pid_span(struct da_tasks *t, uint32_t tid, uint64_t time_ns, uint64_t *from_ns, uint64_t *to_ns);
+/* Around this time, as long as the generation does not change, pid has one address space (or none) with the
+ * same mappings: in [*from_ns, *to_ns) at least; to_ns UINT64_MAX: from then on. */
+void da_tasks_span(struct da_tasks *t, uint32_t pid, uint64_t time_ns, uint64_t *from_ns, uint64_t *to_ns);
 /* comm of a thread (or its process) at time; "" if unknown; lives until da_tasks_free. */
 const char *da_tasks_comm_of(struct da_tasks *t, uint32_t pid, uint32_t tid, uint64_t time_ns);
 /* Copies the mappings of pid at time in address order; returns their number, at most max (call with max

@@ -12,8 +12,8 @@
 
 #include "da_error.h"
 
-/* A row of this text takes at least 33 bytes and 0.5 KiB of memory, an event 12 bytes and 1.2 KiB. */
-#define MAX_TEXT    (8u << 20)
+/* What bounds the memory of a hostile text: rows of CPUs (0.5 KiB) take at least 33 bytes of it, and it is of
+ * bounded length (da_json.h); events (1.2 KiB) and buffers could take 2 bytes, so they are counted. */
 #define MAX_EVENTS  1024
 #define MAX_BUFFERS 65536
 
@@ -262,32 +262,21 @@ static void put_run(struct da_json_out *w, const struct da_facts *f)
 
 char *da_facts_to_json(const struct da_facts *f)
 {
-	struct da_json_out w;
-	char *text = NULL;
-	size_t size;
-	FILE *m = open_memstream(&text, &size);
-	bool failed;
+	struct da_json_mem m;
 
-	if (!m)
+	if (!da_json_mem_begin(&m))
 		return NULL;
-	da_json_begin(&w, m, true);
-	da_json_object(&w, NULL);
-	da_json_u64(&w, "facts_version", 1);
+	da_json_object(&m.w, NULL);
+	da_json_u64(&m.w, "facts_version", 1);
 	if (f->machine_known)
-		put_machine(&w, f);
-	put_run(&w, f);
-	da_json_array(&w, "events");
+		put_machine(&m.w, f);
+	put_run(&m.w, f);
+	da_json_array(&m.w, "events");
 	for (size_t i = 0; i < f->nr_events; i++)
-		put_event(&w, &f->events[i]);
-	da_json_close(&w);
-	da_json_close(&w);
-	da_json_finish(&w);
-	failed = ferror(m) != 0;
-	if (fclose(m) || failed) {
-		free(text);
-		return NULL;
-	}
-	return text;
+		put_event(&m.w, &f->events[i]);
+	da_json_close(&m.w);
+	da_json_close(&m.w);
+	return da_json_mem_end(&m);
 }
 
 /* ---- reading ---- */
@@ -380,16 +369,6 @@ static enum da_state state_of(const char *name)
 	return DA_STATE_NONE;
 }
 
-static size_t count(const struct da_json *array)
-{
-	struct da_json v;
-	size_t pos = 0, nr = 0;
-
-	while (da_json_next(array, &pos, &v))
-		nr++;
-	return nr;
-}
-
 /* A row must have these three: their bytes are what bounds the memory that rows take. */
 static bool get_cpu(const struct da_json *v, struct da_facts_cpu *c)
 {
@@ -469,7 +448,7 @@ static int get_event(const struct da_json *v, struct da_facts_event *e)
 
 static int get_events(const struct da_json *array, struct da_facts *f)
 {
-	size_t pos = 0, nr = count(array);
+	size_t pos = 0, nr = da_json_count(array);
 	struct da_json v;
 	int ret;
 
@@ -501,7 +480,7 @@ static void get_machine(const struct da_json *v, struct da_facts *f)
 
 static int get_buffers(const struct da_json *array, struct da_facts *f)
 {
-	size_t pos = 0, nr = count(array);
+	size_t pos = 0, nr = da_json_count(array);
 	struct da_json v;
 
 	if (nr > MAX_BUFFERS)
@@ -544,18 +523,21 @@ static int get_run(const struct da_json *v, struct da_facts *f)
 
 int da_facts_from_json(const char *text, size_t len, struct da_facts *out)
 {
-	struct da_json v, part;
+	struct da_json root, part;
 	int ret = 0;
 
 	da_facts_init(out);
-	if (len > MAX_TEXT || !da_json_open(text, len, &v) || *v.p != '{')
+	if (!da_json_open(text, len, &root))
 		return -DA_EDAMAGED;
-	if (da_json_get(&v, "machine", &part))
+	if (!da_json_is_object(&root))
+		ret = -DA_EDAMAGED;
+	if (da_json_get(&root, "machine", &part))
 		get_machine(&part, out);
-	if (da_json_get(&v, "run", &part))
+	if (da_json_get(&root, "run", &part))
 		ret = get_run(&part, out);
-	if (!ret && da_json_get(&v, "events", &part))
+	if (!ret && da_json_get(&root, "events", &part))
 		ret = get_events(&part, out);
+	da_json_free(&root);
 	if (ret) {
 		da_facts_release(out);
 		da_facts_init(out);

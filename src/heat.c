@@ -244,30 +244,44 @@ static int make_room(struct da_heat *h)
 	return 0;
 }
 
+/* The cells are to reach over [lo, hi] too: the bins of the new span must not be too many. */
+static int reach(struct da_heat *h, uint64_t lo, uint64_t hi)
+{
+	struct change later = {.time = 1};
+	int err;
+
+	if (!h->cells) {
+		h->t0 = lo;
+		h->t1 = hi;
+	}
+	h->t0 = lo < h->t0 ? lo : h->t0;
+	h->t1 = hi > h->t1 ? hi : h->t1;
+	while ((h->t1 >> h->time_shift) - (h->t0 >> h->time_shift) >= TIME_BINS_MAX &&
+	       h->time_shift < SHIFT_MAX) {
+		/* A far time asks for many halvings at once: one pass does them all. */
+		later.time = 1;
+		while (h->time_shift + later.time < SHIFT_MAX &&
+		       ((h->t1 - h->t0) >> (h->time_shift + later.time)) >= TIME_BINS_MAX)
+			later.time++;
+		err = rebuild(h, h->nr_slots, &later);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
 int da_heat_add(struct da_heat *h, uint32_t event, uint32_t zone, uint64_t time_ns, uint64_t addr,
 		uint64_t n)
 {
-	struct change later = {.time = 1};
 	struct cell c;
 	int err;
 
 	if (!n)
 		return 0;
-	if (!h->cells)
-		h->t0 = h->t1 = time_ns;
-	if (time_ns < h->t0 || time_ns > h->t1) {
-		h->t0 = time_ns < h->t0 ? time_ns : h->t0;
-		h->t1 = time_ns > h->t1 ? time_ns : h->t1;
-		while (time_bins(h) > TIME_BINS_MAX && h->time_shift < SHIFT_MAX) {
-			/* A far time asks for many halvings at once: one pass does them all. */
-			later.time = 1;
-			while (h->time_shift + later.time < SHIFT_MAX &&
-			       ((h->t1 - h->t0) >> (h->time_shift + later.time)) >= TIME_BINS_MAX)
-				later.time++;
-			err = rebuild(h, h->nr_slots, &later);
-			if (err)
-				return err;
-		}
+	if (!h->cells || time_ns < h->t0 || time_ns > h->t1) {
+		err = reach(h, time_ns, time_ns);
+		if (err)
+			return err;
 	}
 	c = (struct cell){addr >> h->addr_shift, time_ns >> h->time_shift, n, event,
 			  h->zoned ? zone : 0};
@@ -277,6 +291,45 @@ int da_heat_add(struct da_heat *h, uint32_t event, uint32_t zone, uint64_t time_
 	if (h->cells < h->max_cells && h->cells * 4 < h->nr_slots * 3)
 		return 0;
 	return make_room(h);
+}
+
+/* Makes room only at the end: the tables have no order, and what is left must not depend on theirs. */
+static int add_cells(struct da_heat *h, const struct da_heat *from, const uint32_t *to)
+{
+	const struct change none = {0};
+	size_t i;
+
+	for (i = 0; i < from->nr_slots; i++) {
+		struct cell c = from->slot[i];
+
+		if (!c.n)
+			continue;
+		c.time >>= h->time_shift - from->time_shift;
+		c.addr >>= h->addr_shift - from->addr_shift;
+		c.zone = h->zoned ? to[c.zone] : 0;
+		h->cells += put(h->slot, h->nr_slots, h->seed, &c);
+		if (h->cells * 4 >= h->nr_slots * 3 && rebuild(h, h->nr_slots * 2, &none))
+			return -DA_ENOMEM;
+	}
+	return h->cells < h->max_cells ? 0 : make_room(h);
+}
+
+int da_heat_merge(struct da_heat *h, const struct da_heat *from, const uint32_t *to)
+{
+	struct change ch = {.drop_zones = h->zoned && !from->zoned};
+	int err = 0;
+
+	if (!from->cells)
+		return 0;
+	if (from->time_shift > h->time_shift)
+		ch.time = from->time_shift - h->time_shift;
+	if (from->addr_shift > h->addr_shift)
+		ch.addr = from->addr_shift - h->addr_shift;
+	if (ch.time || ch.addr || ch.drop_zones)
+		err = rebuild(h, h->nr_slots, &ch);
+	if (!err)
+		err = reach(h, from->t0, from->t1);
+	return err ? err : add_cells(h, from, to);
 }
 
 int da_heat_rezone(struct da_heat *h, const uint32_t *to)

@@ -1,352 +1,169 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reads JSON (RFC 8259) without building a tree: one pass checks the whole text, then values are found by
- * scanning over what is known to be well formed. Nothing is allocated, nesting is bounded.
+ * Reads JSON with json-c, of which this file is the only user. What it adds: a text is one whole value or
+ * none, no text makes json-c take more memory than MAX_TREE, and a lookup does not turn one type into
+ * another as json-c's getters do.
  */
 #include "da_json.h"
 
-#include <stdlib.h>
+#include <json-c/json.h>
 #include <string.h>
 
-/* ---- the check: each takes the bytes [p, end) and returns what follows, or NULL ---- */
+/* What json-c 0.16 allocates at most: for an object even if it is empty, and for any value with its place
+ * in a container (measured: 800 bytes for "{},", 150 for "[],", 70 for "1,"; a key and its slot 200). */
+#define OBJECT_COST 800u
+#define VALUE_COST  300u
+#define MAX_TREE    (256u << 20)
 
-static const char *space(const char *p, const char *end)
+/* Three bytes of text can take 800 of memory, so the length alone bounds too little. Braces and commas that
+ * are in strings count too: no text of ours comes near the limit. */
+static bool affordable(const char *text, size_t len)
 {
-	while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
-		p++;
-	return p;
-}
+	size_t cost = 0;
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
-static const char *check_string(const char *p, const char *end)
-{
-	int i;
-
-	if (p == end || *p++ != '"')
-		return NULL;
-	while (p < end && *p != '"') {
-		if ((unsigned char)*p < 0x20)
-			return NULL;
-		if (*p++ != '\\')
-			continue;
-		if (p == end || !strchr("\"\\/bfnrtu", *p) || !*p)
-			return NULL;
-		if (*p++ == 'u')
-			for (i = 0; i < 4; i++, p++)
-				if (p == end || hex_digit(*p) < 0)
-					return NULL;
-	}
-	return p < end ? p + 1 : NULL;
-}
-
-static const char *check_digits(const char *p, const char *end)
-{
-	const char *first = p;
-
-	while (p < end && *p >= '0' && *p <= '9')
-		p++;
-	return p > first ? p : NULL;
-}
-
-static const char *check_number(const char *p, const char *end)
-{
-	const char *first;
-
-	if (p < end && *p == '-')
-		p++;
-	first = p;
-	p = check_digits(p, end);
-	if (!p || (*first == '0' && p - first > 1))
-		return NULL;
-	if (p < end && *p == '.') {
-		p = check_digits(p + 1, end);
-		if (!p)
-			return NULL;
-	}
-	if (p < end && (*p == 'e' || *p == 'E')) {
-		p++;
-		if (p < end && (*p == '+' || *p == '-'))
-			p++;
-		p = check_digits(p, end);
-	}
-	return p;
-}
-
-static const char *check_word(const char *p, const char *end, const char *word)
-{
-	size_t n = strlen(word);
-
-	return (size_t)(end - p) >= n && !memcmp(p, word, n) ? p + n : NULL;
-}
-
-static const char *check_value(const char *p, const char *end, unsigned depth);
-
-/* An object or array whose first byte has been read. */
-static const char *check_container(const char *p, const char *end, unsigned depth, bool object)
-{
-	char last = object ? '}' : ']';
-
-	if (depth >= DA_JSON_DEPTH)
-		return NULL;
-	p = space(p, end);
-	if (p < end && *p == last)
-		return p + 1;
-	while (p) {
-		if (object) {
-			p = check_string(p, end);
-			p = p ? space(p, end) : end;
-			if (p == end || *p++ != ':')
-				return NULL;
-			p = space(p, end);
-		}
-		p = check_value(p, end, depth + 1);
-		p = p ? space(p, end) : end;
-		if (p == end)
-			return NULL;
-		if (*p == last)
-			return p + 1;
-		if (*p++ != ',')
-			return NULL;
-		p = space(p, end);
-	}
-	return NULL;
-}
-
-static const char *check_value(const char *p, const char *end, unsigned depth)
-{
-	if (p == end)
-		return NULL;
-	switch (*p) {
-	case '{':
-		return check_container(p + 1, end, depth, true);
-	case '[':
-		return check_container(p + 1, end, depth, false);
-	case '"':
-		return check_string(p, end);
-	case 't':
-		return check_word(p, end, "true");
-	case 'f':
-		return check_word(p, end, "false");
-	case 'n':
-		return check_word(p, end, "null");
-	default:
-		return check_number(p, end);
-	}
-}
-
-bool da_json_open(const char *text, size_t len, struct da_json *v)
-{
-	const char *end = text + len, *first = space(text, end), *last = check_value(first, end, 0);
-
-	if (!last || space(last, end) != end)
+	if (len == 0 || len > DA_JSON_MAX_TEXT)
 		return false;
-	*v = (struct da_json){first, (size_t)(last - first)};
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == '{')
+			cost += OBJECT_COST;
+		else if (text[i] == '[' || text[i] == ',')
+			cost += VALUE_COST;
+	}
+	return cost <= MAX_TREE;
+}
+
+bool da_json_open(const char *text, size_t len, struct da_json *root)
+{
+	struct json_tokener *t;
+	struct json_object *o;
+	bool whole;
+
+	if (!affordable(text, len))
+		return false;
+	t = json_tokener_new_ex(DA_JSON_DEPTH);
+	if (!t)
+		return false;
+	json_tokener_set_flags(t, JSON_TOKENER_STRICT);
+	o = json_tokener_parse_ex(t, text, (int)len);
+	whole = json_tokener_get_parse_end(t) == len;
+	/* a number or a word at the end of the text: only a NUL says that no more follows */
+	if (whole && json_tokener_get_error(t) == json_tokener_continue)
+		o = json_tokener_parse_ex(t, "", 1);
+	whole = whole && json_tokener_get_error(t) == json_tokener_success;
+	json_tokener_free(t);
+	if (!whole) {
+		json_object_put(o);
+		return false;
+	}
+	root->obj = o;
 	return true;
 }
 
-/* ---- lookups: the text is known to be well formed ---- */
-
-/* The end of the value at p. */
-static const char *skip(const char *p, const char *end)
+static struct json_object *object(const struct da_json *v)
 {
-	return check_value(p, end, 0);
+	return (struct json_object *)v->obj;
 }
 
-/* Compares a quoted string with a key of ours, which needs no escapes. */
-static bool same(const char *quoted, const char *after, const char *key)
+void da_json_free(struct da_json *root)
 {
-	size_t n = strlen(key);
-
-	return (size_t)(after - quoted) == n + 2 && !memcmp(quoted + 1, key, n);
+	json_object_put(object(root));
+	root->obj = NULL;
 }
 
 bool da_json_get(const struct da_json *v, const char *key, struct da_json *out)
 {
-	const char *p = v->p, *end = v->p + v->len, *name, *after;
+	struct json_object *o;
 
-	if (v->len == 0 || *p != '{')
+	if (!json_object_object_get_ex(object(v), key, &o))
 		return false;
-	p = space(p + 1, end);
-	while (*p == '"') {
-		name = p;
-		after = check_string(p, end);
-		p = space(space(after, end) + 1, end); /* over the colon */
-		if (same(name, after, key)) {
-			*out = (struct da_json){p, (size_t)(skip(p, end) - p)};
-			return true;
-		}
-		p = space(skip(p, end), end);
-		if (*p == ',')
-			p = space(p + 1, end);
-	}
-	return false;
+	out->obj = o;
+	return true;
+}
+
+size_t da_json_count(const struct da_json *v)
+{
+	return json_object_is_type(object(v), json_type_array) ? json_object_array_length(object(v)) : 0;
 }
 
 bool da_json_next(const struct da_json *v, size_t *pos, struct da_json *out)
 {
-	const char *p, *end = v->p + v->len;
-
-	if (v->len == 0 || *v->p != '[')
+	if (*pos >= da_json_count(v))
 		return false;
-	/* *pos is behind the bracket, or behind the last element given. */
-	p = space(v->p + (*pos ? *pos : 1), end);
-	if (*pos && *p == ',')
-		p = space(p + 1, end);
-	if (*p == ']')
-		return false;
-	*out = (struct da_json){p, (size_t)(skip(p, end) - p)};
-	*pos = (size_t)(p - v->p) + out->len;
+	out->obj = json_object_array_get_idx(object(v), (*pos)++);
 	return true;
+}
+
+bool da_json_is_object(const struct da_json *v)
+{
+	return json_object_is_type(object(v), json_type_object);
 }
 
 bool da_json_is_null(const struct da_json *v)
 {
-	return v->len == 4 && *v->p == 'n';
+	return !v->obj;
 }
 
-/* An integer without fraction and exponent. */
-static bool integer(const struct da_json *v, bool *negative, uint64_t *out)
+char *da_json_text(const struct da_json *v)
 {
-	const char *p = v->p, *end = v->p + v->len;
-	uint64_t n = 0;
+	const char *text = json_object_to_json_string_ext(
+		object(v), JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
 
-	*negative = p < end && *p == '-';
-	p += *negative;
-	if (p == end)
-		return false;
-	for (; p < end; p++)
-		if (*p < '0' || *p > '9' || __builtin_mul_overflow(n, 10, &n) ||
-		    __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
-			return false;
-	*out = n;
-	return true;
+	return text ? strdup(text) : NULL;
+}
+
+/* A member of this type, or NULL. */
+static struct json_object *member(const struct da_json *v, const char *key, enum json_type type)
+{
+	struct da_json m;
+
+	return da_json_get(v, key, &m) && json_object_is_type(object(&m), type) ? object(&m) : NULL;
 }
 
 bool da_json_get_u64(const struct da_json *v, const char *key, uint64_t *out)
 {
-	struct da_json m;
-	bool negative;
-	uint64_t n;
+	struct json_object *o = member(v, key, json_type_int);
 
-	if (!da_json_get(v, key, &m) || !integer(&m, &negative, &n) || negative)
+	if (!o || json_object_get_int64(o) < 0)
 		return false;
-	*out = n;
+	*out = json_object_get_uint64(o);
 	return true;
 }
 
 bool da_json_get_i64(const struct da_json *v, const char *key, int64_t *out)
 {
-	struct da_json m;
-	bool negative;
-	uint64_t n;
+	struct json_object *o = member(v, key, json_type_int);
 
-	if (!da_json_get(v, key, &m) || !integer(&m, &negative, &n) || n > INT64_MAX)
+	/* json-c reads all that is below INT64_MIN as INT64_MIN: out of range, both */
+	if (!o || json_object_get_uint64(o) > INT64_MAX || json_object_get_int64(o) == INT64_MIN)
 		return false;
-	*out = negative ? -(int64_t)n : (int64_t)n;
+	*out = json_object_get_int64(o);
 	return true;
 }
 
 bool da_json_get_bool(const struct da_json *v, const char *key, bool *out)
 {
-	struct da_json m;
+	struct json_object *o = member(v, key, json_type_boolean);
 
-	if (!da_json_get(v, key, &m) || (*m.p != 't' && *m.p != 'f'))
+	if (!o)
 		return false;
-	*out = *m.p == 't';
+	*out = json_object_get_boolean(o);
 	return true;
-}
-
-static unsigned hex4(const char *p)
-{
-	return (unsigned)(hex_digit(p[0]) << 12 | hex_digit(p[1]) << 8 | hex_digit(p[2]) << 4 |
-			  hex_digit(p[3]));
-}
-
-static size_t utf8_put(unsigned c, char *out)
-{
-	if (c < 0x80) {
-		out[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		out[0] = (char)(0xc0 | c >> 6);
-		out[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		out[0] = (char)(0xe0 | c >> 12);
-		out[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		out[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	out[0] = (char)(0xf0 | c >> 18);
-	out[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	out[2] = (char)(0x80 | (c >> 6 & 0x3f));
-	out[3] = (char)(0x80 | (c & 0x3f));
-	return 4;
-}
-
-/* One character of a checked string at p, unescaped to utf8 (4 bytes); returns what follows it. */
-static const char *character(const char *p, const char *end, char *utf8, size_t *n)
-{
-	static const char from[] = "bfnrt", to[] = "\b\f\n\r\t";
-	const char *found;
-	unsigned c, low;
-
-	if (*p != '\\') {
-		utf8[0] = *p++;
-		*n = 1;
-		while (p < end && (*p & 0xc0) == 0x80 && *n < 4)
-			utf8[(*n)++] = *p++;
-		return p;
-	}
-	if (p[1] != 'u') {
-		found = strchr(from, p[1]);
-		utf8[0] = found ? to[found - from] : p[1];
-		*n = 1;
-		return p + 2;
-	}
-	c = hex4(p + 2);
-	p += 6;
-	if (c >= 0xd800 && c < 0xe000) {
-		low = c < 0xdc00 && end - p >= 6 && p[0] == '\\' && p[1] == 'u' ? hex4(p + 2) : 0;
-		if (low >= 0xdc00 && low < 0xe000) {
-			c = 0x10000 + ((c & 0x3ff) << 10 | (low & 0x3ff));
-			p += 6;
-		} else {
-			c = 0xfffd;
-		}
-	}
-	*n = utf8_put(c, utf8);
-	return p;
 }
 
 bool da_json_get_string(const struct da_json *v, const char *key, char *out, size_t size)
 {
-	struct da_json m;
-	const char *p, *end;
-	char utf8[4];
-	size_t n, used = 0;
+	struct json_object *o = member(v, key, json_type_string);
+	const char *s;
+	size_t n;
 
-	if (!da_json_get(v, key, &m) || *m.p != '"')
+	if (!o)
 		return false;
-	for (p = m.p + 1, end = m.p + m.len - 1; p < end;) {
-		p = character(p, end, utf8, &n);
-		if (utf8[0] == '\0' || used + n >= size)
-			break;
-		memcpy(out + used, utf8, n);
-		used += n;
-	}
-	out[used] = '\0';
+	s = json_object_get_string(o);
+	n = strlen(s);
+	if (n >= size)
+		for (n = size - 1; n > 0 && (s[n] & 0xc0) == 0x80;)
+			n--;
+	memcpy(out, s, n);
+	out[n] = '\0';
 	return true;
 }

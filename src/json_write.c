@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Writes JSON to a stream: commas, indentation, escapes. It keeps the nesting and nothing else; what goes
- * where is the caller's.
+ * where is the caller's. Ours and not json-c's, because it streams in bounded memory, gives UTF-8 whatever
+ * bytes a string holds, and prints flat rows in indented text: json-c does none of these.
  */
 #include "da_json.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "utf8.h"
@@ -191,4 +193,35 @@ void da_json_null(struct da_json_out *w, const char *key)
 {
 	lead(w, key);
 	fputs("null", w->f);
+}
+
+void da_json_raw(struct da_json_out *w, const char *key, const char *text)
+{
+	lead(w, key);
+	fputs(text, w->f);
+}
+
+bool da_json_mem_begin(struct da_json_mem *m)
+{
+	FILE *f;
+
+	m->text = NULL;
+	f = open_memstream(&m->text, &m->size);
+	if (!f)
+		return false;
+	da_json_begin(&m->w, f, true);
+	return true;
+}
+
+char *da_json_mem_end(struct da_json_mem *m)
+{
+	bool failed;
+
+	assert(m->w.depth == 0);
+	failed = ferror(m->w.f) != 0;
+	if (fclose(m->w.f) || failed) {
+		free(m->text);
+		return NULL;
+	}
+	return m->text;
 }

@@ -80,12 +80,13 @@ void da_match_free(struct da_match *m)
 	free(m->joined);
 	free(m->work);
 	free(m->ledger);
+	free(m->met);
 	free(m);
 }
 
 /* ---- ledgers ---- */
 
-static struct da_ledger *ledger_of(struct da_match *m, uint32_t event, uint32_t cpu)
+struct da_ledger *match_ledger_of(struct da_match *m, uint32_t event, uint32_t cpu)
 {
 	uint64_t key;
 	uint32_t i = m->last_ledger;
@@ -180,25 +181,37 @@ static void limit_cells(struct da_match *m)
 	}
 }
 
-static void heat(struct da_match *m, uint32_t space, uint32_t entry, const struct da_report *r,
-		 uint64_t addr)
+struct da_heat *match_heat(struct da_match *m, uint32_t space)
 {
 	struct da_space *s = &m->space[space].pub;
-	size_t before;
 
 	if (!s->heat)
 		s->heat = da_heat_new(m->o.max_cells < MAX_CELLS_SPACE ? m->o.max_cells
 								       : MAX_CELLS_SPACE);
-	if (!s->heat) {
+	if (!s->heat)
 		m->no_memory = true;
-		return;
-	}
-	before = da_heat_cells(s->heat);
-	if (da_heat_add(s->heat, r->event, entry, r->time_ns, addr, 1))
-		m->no_memory = true;
-	m->cells += da_heat_cells(s->heat) - before; /* wraps rightly when cells merged */
+	return s->heat;
+}
+
+void match_heat_grew(struct da_match *m, const struct da_heat *h, size_t before)
+{
+	m->cells += da_heat_cells(h) - before; /* wraps rightly when cells merged */
 	if (m->cells > m->o.max_cells)
 		limit_cells(m);
+}
+
+static void heat(struct da_match *m, uint32_t space, uint32_t entry, const struct da_report *r,
+		 uint64_t addr)
+{
+	struct da_heat *h = match_heat(m, space);
+	size_t before;
+
+	if (!h)
+		return;
+	before = da_heat_cells(h);
+	if (da_heat_add(h, r->event, entry, r->time_ns, addr, 1))
+		m->no_memory = true;
+	match_heat_grew(m, h, before);
 }
 
 static void accumulate(struct da_match *m, const struct place *at, struct da_region_stat *st,
@@ -315,7 +328,7 @@ static bool phys_target(struct da_match *m, const struct da_report *r)
 
 void da_match_report(struct da_match *m, const struct da_report *r)
 {
-	struct da_ledger *led = ledger_of(m, r->event, r->has & DA_HAS_CPU ? r->cpu : 0);
+	struct da_ledger *led = match_ledger_of(m, r->event, r->has & DA_HAS_CPU ? r->cpu : 0);
 	bool phys = m->o.phys && (r->has & DA_HAS_PADDR) && phys_target(m, r);
 	bool virt;
 

@@ -14,6 +14,8 @@
 #include "da_error.h"
 #include "match_priv.h"
 
+static const char UNKNOWN[] = "unknown"; /* label of a chunk in no mapping */
+
 static uint32_t failed(struct da_match *m)
 {
 	m->no_memory = true;
@@ -119,6 +121,21 @@ static const char *label_of(struct da_match *m, const struct da_map *map)
 	return text;
 }
 
+const char *match_label_from(struct da_match *m, const struct da_match *from, const char *text)
+{
+	struct da_map map = {0};
+	size_t i;
+
+	for (i = 0; i < from->nr_labels && from->label[i].text != text; i++)
+		;
+	if (i == from->nr_labels) /* its own, or none of a mapping */
+		return strcmp(text, UNKNOWN) ? match_keep_text(m, strdup(text)) : UNKNOWN;
+	map.name = from->label[i].name;
+	map.prot = from->label[i].prot;
+	map.kind = from->label[i].kind;
+	return label_of(m, &map);
+}
+
 /* ---- entries ---- */
 
 static uint32_t new_entry(struct da_match *m, uint32_t space, uint64_t start, uint64_t end,
@@ -193,6 +210,11 @@ uint32_t match_entry_of_map(struct da_match *m, uint32_t space, const struct da_
 	    index_put(&m->index, KEY_START, space, map->start, i) ||
 	    (grows_down(map) && index_put(&m->index, KEY_END, space, map->end, i)))
 		return failed(m);
+	if (m->o.part) {
+		if (grow((void **)&m->met, &m->room_met, m->nr_met, sizeof(*m->met)))
+			return failed(m);
+		m->met[m->nr_met++] = (struct met){*map, space, i};
+	}
 	return i;
 }
 
@@ -248,7 +270,7 @@ uint32_t match_new_chunk(struct da_match *m, uint32_t space, uint64_t start, uin
 	uint32_t i;
 
 	if (m->space[space].pub.kind == DA_SPACE_VIRTUAL)
-		label = map ? label_of(m, map) : "unknown";
+		label = map ? label_of(m, map) : UNKNOWN;
 	if (m->chunks.used * 4 >= m->chunks.nr_slots * 3 && grow_chunks(m))
 		return failed(m);
 	i = new_entry(m, space, start, end, 0, label);

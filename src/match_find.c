@@ -3,8 +3,8 @@
  * Where a report belongs: its process, the address space at its time, the region that holds its address.
  *
  * Regions by mapping are searched in a frozen copy of the process's mappings, which holds until the task
- * timeline changes; where it does not hold (a change just came, or the report is older than the copy)
- * the timeline itself is asked. Both give the same answer; only their speed differs.
+ * timeline changes, for the times in which they stay as they are; elsewhere (a change just came, or the
+ * report is of another time) the timeline itself is asked. Both give the same answer; only their speed differs.
  * Nothing is counted here (match.c).
  */
 #include <stdlib.h>
@@ -74,26 +74,7 @@ static struct da_map *maps_at(struct da_match *m, uint32_t pid, uint64_t time_ns
 	return maps;
 }
 
-/* Nothing changes from a time on if the state then and the last one known consist of the same mappings:
- * mappings are never known by the same id again. */
-static bool lasts(struct da_match *m, const struct proc *p, uint64_t mm, const struct da_map *maps,
-		  size_t nr)
-{
-	struct da_map *end;
-	size_t nr_end, i = 0;
-
-	if (da_tasks_mm(m->tasks, p->pid, UINT64_MAX) != mm)
-		return false;
-	end = maps_at(m, p->pid, UINT64_MAX, &nr_end);
-	if (nr == nr_end)
-		while (i < nr && maps[i].id == end[i].id && maps[i].start == end[i].start &&
-		       maps[i].end == end[i].end)
-			i++;
-	free(end);
-	return nr == nr_end && i == nr;
-}
-
-/* Copies the state of a process at a time, if it lasts. */
+/* Copies the state of a process at a time; the timeline knows from when to when it lasts. */
 static void freeze(struct da_match *m, struct proc *p, uint64_t generation, uint64_t time_ns)
 {
 	uint64_t mm = da_tasks_mm(m->tasks, p->pid, time_ns);
@@ -103,21 +84,19 @@ static void freeze(struct da_match *m, struct proc *p, uint64_t generation, uint
 
 	thaw(m, p);
 	p->generation = generation;
-	p->frozen_from_ns = time_ns;
+	da_tasks_span(m->tasks, p->pid, time_ns, &p->frozen_from_ns, &p->frozen_to_ns);
 	if (m->o.regions == DA_REGIONS_VMA)
 		maps = maps_at(m, p->pid, time_ns, &nr);
-	if (lasts(m, p, mm, maps, nr)) {
-		if (m->frozen_ranges + nr > MAX_FROZEN_RANGES)
-			match_thaw_all(m);
-		for (i = 0; i < nr && whole; i++)
-			whole = !da_region_set_add(&p->set, maps[i].start, maps[i].end, NONE);
-		p->frozen = whole && !da_region_set_freeze(&p->set);
-		p->space = p->frozen ? match_space(m, mm, p->pid) : NONE;
-		p->frozen = p->space != NONE;
-		m->frozen_ranges += p->set.nr;
-		if (!p->frozen)
-			thaw(m, p);
-	}
+	if (m->frozen_ranges + nr > MAX_FROZEN_RANGES)
+		match_thaw_all(m);
+	for (i = 0; i < nr && whole; i++)
+		whole = !da_region_set_add(&p->set, maps[i].start, maps[i].end, NONE);
+	p->frozen = whole && !da_region_set_freeze(&p->set);
+	p->space = p->frozen ? match_space(m, mm, p->pid) : NONE;
+	p->frozen = p->space != NONE;
+	m->frozen_ranges += p->set.nr;
+	if (!p->frozen)
+		thaw(m, p);
 	free(maps);
 }
 
@@ -133,12 +112,19 @@ static bool frozen_at(struct da_match *m, struct proc *p, uint64_t time_ns)
 		p->calm = 0;
 		p->wait = CALM_FIRST;
 	}
-	if (p->frozen && time_ns >= p->frozen_from_ns)
+	if (p->frozen && time_ns >= p->frozen_from_ns &&
+	    (time_ns < p->frozen_to_ns || p->frozen_to_ns == UINT64_MAX)) {
+		p->served++;
 		return true;
+	}
 	if (++p->calm < p->wait)
 		return false;
 	p->calm = 0;
-	p->wait = p->wait < CALM_MAX ? p->wait * 2 : CALM_MAX;
+	if (p->served > p->wait)
+		p->wait = CALM_FIRST; /* the last copy was worth its cost */
+	else
+		p->wait = p->wait < CALM_MAX ? p->wait * 2 : CALM_MAX;
+	p->served = 0;
 	freeze(m, p, generation, time_ns);
 	return p->frozen;
 }
@@ -195,7 +181,7 @@ static struct place frozen_map_at(struct da_match *m, struct proc *p, const stru
 	if (i >= p->set.nr || r->vaddr < p->set.ranges[i].start || r->vaddr >= p->set.ranges[i].end)
 		i = da_region_set_find(&p->set, r->vaddr);
 	if (i == DA_REGION_NONE)
-		return at;
+		return map_at(m, p, r); /* below a stack's recorded start: the timeline knows its growth */
 	p->last = i;
 	range = &p->set.ranges[i];
 	if (range->tag == NONE)

@@ -70,6 +70,8 @@ struct work {
 
 void work_init(struct work *w, uint64_t time_ns);
 void work_mark(struct work *w, uint64_t time_ns);
+/* Marks all that is marked in another one. */
+void work_merge(struct work *w, const struct work *from);
 bool work_any(const struct work *w, uint64_t t0_ns, uint64_t t1_ns);
 
 /* ---- regions under way ---- */
@@ -99,15 +101,22 @@ struct space {
 	uint32_t self; /* its number: survives the sorting of da_match_finish() */
 };
 
+/* A mapping as it was first met, for da_match_merge(). */
+struct met {
+	struct da_map map;
+	uint32_t space, entry;
+};
+
 /* What is known of one process: its mappings, frozen while nothing changes. */
 struct proc {
 	uint32_t pid, space;
 	bool target;
-	bool frozen;         /* set, mm and space hold for reports from frozen_from_ns on ... */
+	bool frozen;         /* set and space hold for reports of [frozen_from_ns, frozen_to_ns) ... */
 	uint64_t generation; /* ... while the tasks have this generation */
-	uint64_t frozen_from_ns;
+	uint64_t frozen_from_ns, frozen_to_ns;
 	unsigned calm,
 		wait; /* look-ups since the generation changed; freeze when calm reaches wait */
+	uint64_t served; /* look-ups that the copy answered */
 	struct da_region_set set; /* tag: entry, or NONE before its first report */
 	size_t last;              /* range of the last hit */
 };
@@ -157,12 +166,23 @@ struct da_match {
 	uint32_t last_ledger, nr_cpus;
 	struct match_ledger spill; /* where counts go when memory ran out: finish fails then */
 
+	struct met *met; /* of a part: its mappings, in order */
+	size_t nr_met, room_met;
+
 	uint64_t interval_from, interval_to,
 		interval; /* the sampling interval of the last report */
 	size_t cells;
 	bool no_memory;
 	bool finished;
 };
+
+/* ---- match.c ---- */
+
+struct da_ledger *match_ledger_of(struct da_match *m, uint32_t event, uint32_t cpu);
+/* The heat of a space, made on first use; NULL: out of memory. */
+struct da_heat *match_heat(struct da_match *m, uint32_t space);
+/* A space's heat had so many cells before something was added to it. */
+void match_heat_grew(struct da_match *m, const struct da_heat *h, size_t before);
 
 /* ---- match_find.c ---- */
 
@@ -195,6 +215,8 @@ uint32_t match_chunk_entry(const struct da_match *m, uint32_t space, uint64_t st
 uint32_t match_new_chunk(struct da_match *m, uint32_t space, uint64_t start, uint64_t bytes,
 			 const struct da_map *map);
 uint32_t match_stat(struct da_match *m, uint32_t entry, uint32_t event);
+/* The label of a chunk of another match that was made there by match_new_chunk(). */
+const char *match_label_from(struct da_match *m, const struct da_match *from, const char *text);
 /* Keeps a malloc'ed label text; "" when it is NULL or memory ran out. */
 const char *match_keep_text(struct da_match *m, char *text);
 /* The sampler's work in a space; NULL when memory ran out. */

@@ -18,20 +18,23 @@
 
 /* ---- mappings without a report ---- */
 
-/* In a space with reports the mappings that got none are regions too: observed, none. */
+/* In a space with reports the mappings that got none are regions too: observed, none. Those that were
+ * there in the end, as earlier ones lie under them. */
 static int add_silent_maps(struct da_match *m, const struct space *s)
 {
-	size_t nr = da_tasks_mm_maps(m->tasks, s->pub.mm, NULL, 0), i;
+	uint64_t end_ns = s->pub.to_ns == UINT64_MAX ? UINT64_MAX : s->pub.to_ns - 1;
+	size_t nr = da_tasks_maps(m->tasks, s->pub.pid, end_ns, NULL, 0), i;
 	struct da_map *maps = nr ? reallocarray(NULL, nr, sizeof(*maps)) : NULL;
 	uint32_t self = s->self;
+	uint64_t mm = s->pub.mm;
 
 	if (!nr)
 		return 0;
 	if (!maps)
 		return -DA_ENOMEM;
-	nr = da_tasks_mm_maps(m->tasks, s->pub.mm, maps, nr);
+	nr = da_tasks_maps(m->tasks, s->pub.pid, end_ns, maps, nr);
 	for (i = 0; i < nr; i++)
-		if (maps[i].start < maps[i].end)
+		if (maps[i].mm == mm && maps[i].start < maps[i].end)
 			match_entry_of_map(m, self, &maps[i]);
 	free(maps);
 	return 0;
@@ -434,6 +437,7 @@ int match_build_regions(struct da_match *m)
 
 	if (!m->o.accumulate)
 		return 0; /* nothing was kept of what was hit where */
+	da_tasks_each_mm(m->tasks, life_of_mm, m);
 	for (i = 0; i < m->nr_spaces && m->o.regions == DA_REGIONS_VMA; i++) {
 		if (!m->space[i].pub.mm || !m->space[i].pub.ledger.out[DA_STAGE_MATCH])
 			continue;
@@ -441,7 +445,6 @@ int match_build_regions(struct da_match *m)
 		if (err)
 			return err;
 	}
-	da_tasks_each_mm(m->tasks, life_of_mm, m);
 	for (i = 0; i < m->nr_spaces; i++) {
 		struct da_space *s = &m->space[i].pub;
 

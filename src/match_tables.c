@@ -103,13 +103,15 @@ void work_init(struct work *w, uint64_t time_ns)
 	set_bit(w->bits, 0);
 }
 
-/* Makes the bins so wide that [lo, hi] fits, and moves the bits. */
-static void rescale(struct work *w, uint64_t lo_ns, uint64_t hi_ns)
+/* Makes the bins so wide that [lo, hi] fits, at least 1 << least ns, and moves the bits. */
+static void rescale(struct work *w, uint64_t lo_ns, uint64_t hi_ns, unsigned least)
 {
 	struct work old = *w;
 	unsigned by;
 	uint64_t i;
 
+	if (w->shift < least)
+		w->shift = least;
 	while (w->shift < 63 && (hi_ns >> w->shift) - (lo_ns >> w->shift) >= WORK_BINS)
 		w->shift++;
 	by = w->shift - old.shift;
@@ -135,10 +137,25 @@ void work_mark(struct work *w, uint64_t time_ns)
 	uint64_t bin = time_ns >> w->shift;
 
 	if (bin < w->first)
-		rescale(w, time_ns, ((newest(w) + 1) << w->shift) - 1);
+		rescale(w, time_ns, ((newest(w) + 1) << w->shift) - 1, 0);
 	else if (bin - w->first >= WORK_BINS)
-		rescale(w, w->first << w->shift, time_ns);
+		rescale(w, w->first << w->shift, time_ns, 0);
 	set_bit(w->bits, (time_ns >> w->shift) - w->first);
+}
+
+void work_merge(struct work *w, const struct work *from)
+{
+	uint64_t i, t;
+
+	/* bins as wide as the other's, so that each of its bins has a place in one */
+	if (from->shift > w->shift)
+		rescale(w, w->first << w->shift, ((newest(w) + 1) << w->shift) - 1, from->shift);
+	for (i = 0; i < WORK_BINS; i++) {
+		if (!(from->bits[i / 64] >> (i % 64) & 1))
+			continue;
+		t = (from->first + i) << from->shift;
+		work_mark(w, t);
+	}
 }
 
 bool work_any(const struct work *w, uint64_t t0_ns, uint64_t t1_ns)

@@ -63,13 +63,13 @@ static int choose_events(struct da_offline *o, struct da_error *err)
 	size_t i, k, used = 0;
 
 	for (i = 0; i < o->res.nr_events; i++)
-		o->wanted[i] = !opts->nr_events;
+		o->res.events[i].wanted = !opts->nr_events;
 	for (k = 0; k < opts->nr_events; k++) {
 		bool found = false;
 
 		for (i = 0; i < o->res.nr_events; i++) {
 			if (names_event(opts->events[k], &o->res.events[i], i))
-				o->wanted[i] = found = true;
+				o->res.events[i].wanted = found = true;
 		}
 		if (found)
 			continue;
@@ -82,8 +82,6 @@ static int choose_events(struct da_offline *o, struct da_error *err)
 		return da_fail(err, DA_EUSAGE, 0, "no event '%s' in '%s'; it has %s",
 			       opts->events[k], o->res.file->path, *list ? list : "none");
 	}
-	for (i = 0; i < o->res.nr_events; i++)
-		o->res.events[i].wanted = o->wanted[i];
 	return 0;
 }
 
@@ -147,7 +145,8 @@ static void allow_code_files(struct da_offline *o)
 {
 	struct stat st;
 
-	if (recorded_here(o) && o->res.file->mode == DA_FILE_NORMAL && !stat(o->res.file->path, &st))
+	if (recorded_here(o) && o->res.file->mode == DA_FILE_NORMAL &&
+	    !stat(o->res.file->path, &st))
 		da_code_store_files_as_of(o->code, st.st_mtime);
 	else
 		da_code_store_files(o->code, recorded_here(o));
@@ -236,11 +235,10 @@ int da_offline_open(struct da_offline **out, const char *path, const struct da_o
 	o->res.file = da_reader_info(o->reader);
 	o->res.nr_events = da_reader_nr_events(o->reader);
 	o->res.events = calloc(o->res.nr_events + 1, sizeof(*o->res.events));
-	o->wanted = calloc(o->res.nr_events + 1, sizeof(*o->wanted));
 	o->tasks = da_tasks_new();
 	o->code = o->tasks ? da_code_store_new(o->tasks, da_reader_arch(o->reader)) : NULL;
 	rc = -DA_ENOMEM;
-	if (!o->res.events || !o->wanted || !o->code)
+	if (!o->res.events || !o->code)
 		goto fail;
 	rc = scan_own(o, err);
 	if (rc < 0)
@@ -326,7 +324,7 @@ static void take_sample(struct da_offline *o, const struct da_rec *rec)
 	event = rec->event->index;
 	e = &o->res.events[event];
 	in_time = time_passes(o, rec); /* also learns the first time */
-	if (!o->wanted[event] || !in_time || !pid_passes(o, rec) || !comm_passes(o, rec)) {
+	if (!e->wanted || !in_time || !pid_passes(o, rec) || !comm_passes(o, rec)) {
 		e->filtered++;
 		o->res.filtered++;
 		return;
@@ -470,7 +468,6 @@ void da_offline_close(struct da_offline *o)
 	for (i = 0; i < o->nr_message; i++)
 		free(o->message[i]);
 	free(o->messages);
-	free(o->wanted);
 	free(o->ring);
 	free(o->res.events);
 	free(o->res.cells);

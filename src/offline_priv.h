@@ -46,7 +46,6 @@ struct da_offline {
 	struct da_lane *lane;
 	struct da_match *match;
 	struct da_offline_result res;
-	bool *wanted;    /* events that pass the filter */
 	bool own_inline; /* the file could not be scanned before: own records are taken as they come */
 	bool enough, no_memory;
 	uint64_t start_ns, stop_ns; /* filters, absolute once the first time is known */

@@ -4,9 +4,15 @@
  */
 #include "da_own_json.h"
 
-#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "da_error.h"
+#include "da_facts_json.h"
+#include "da_json.h"
+
+/* An event takes 0.2 KiB of memory, and of a hostile text 2 bytes. */
+#define MAX_EVENTS 1024
 
 static const char *const arch_names[DA_ARCH_NR] = {
 	[DA_ARCH_UNKNOWN] = "unknown", [DA_ARCH_X86_64] = "x86_64", [DA_ARCH_X86_32] = "i386",
@@ -15,173 +21,132 @@ static const char *const arch_names[DA_ARCH_NR] = {
 
 /* ---- building ---- */
 
-static char *finish(json_object *o)
+static void put_event(struct da_json_out *w, size_t id, const struct da_own_event *e)
 {
-	const char *text = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN);
-	char *copy = text ? strdup(text) : NULL;
-
-	json_object_put(o);
-	return copy;
+	da_json_object(w, NULL);
+	da_json_u64(w, "id", id);
+	da_json_string(w, "name", e->name);
+	da_json_string(w, "producer", da_producer_name(e->producer));
+	da_json_string(w, "unit", e->unit);
+	da_json_u64(w, "period", e->period);
+	da_json_string(w, "dropped_bits", e->dropped_bits);
+	da_json_close(w);
 }
 
-static void add(json_object *o, const char *key, json_object *v)
+/* Options that are not JSON are left out: they must not take the rest with them. */
+static void put_options(struct da_json_out *w, const char *text)
 {
-	json_object_object_add(o, key, v);
-}
+	struct da_json options;
 
-static json_object *num(uint64_t v)
-{
-	return json_object_new_uint64(v);
-}
-
-/* -1 is how a signed field says "not measured" */
-static json_object *num_or_null(int64_t v)
-{
-	return v < 0 ? NULL : json_object_new_int64(v);
-}
-
-static json_object *str(const char *s)
-{
-	return json_object_new_string(s);
+	if (!text || !da_json_open(text, strlen(text), &options))
+		return;
+	da_json_free(&options);
+	da_json_raw(w, "options", text);
 }
 
 char *da_own_info_text(const struct da_own_info *i)
 {
-	json_object *o = json_object_new_object(), *ev = json_object_new_array();
-	json_object *options = i->options ? json_tokener_parse(i->options) : NULL;
+	struct da_json_mem m;
 
-	add(o, "version", str(i->version));
-	add(o, "arch", str(arch_names[i->arch]));
-	add(o, "host", str(i->host));
-	for (size_t k = 0; k < i->nr_events; k++) {
-		const struct da_own_event *e = &i->events[k];
-		json_object *j = json_object_new_object();
-
-		add(j, "id", num(k));
-		add(j, "name", str(e->name));
-		add(j, "producer", str(da_producer_name(e->producer)));
-		add(j, "unit", str(e->unit));
-		add(j, "period", num(e->period));
-		add(j, "dropped_bits", str(e->dropped_bits));
-		json_object_array_add(ev, j);
-	}
-	add(o, "events", ev);
-	if (options)
-		add(o, "options", options);
-	return finish(o);
-}
-
-static json_object *ledger_json(const struct da_ledger *l)
-{
-	json_object *o = json_object_new_object();
-
-	for (int s = 0; s < DA_STAGE_NR; s++) {
-		json_object *layer = json_object_new_object(), *drops = json_object_new_object();
-
-		add(layer, "in", num(l->in[s]));
-		add(layer, "out", num(l->out[s]));
-		for (int d = 0; d < DA_DROP_NR; d++)
-			if (da_drop_stage((enum da_drop)d) == (enum da_stage)s && l->drop[d])
-				add(drops, da_drop_name((enum da_drop)d), num(l->drop[d]));
-		add(layer, "drops", drops);
-		add(o, da_stage_name((enum da_stage)s), layer);
-	}
-	add(o, "peak", num(l->peak));
-	return o;
+	if (!da_json_mem_begin(&m))
+		return NULL;
+	da_json_object(&m.w, NULL);
+	da_json_string(&m.w, "version", i->version);
+	da_json_string(&m.w, "arch", arch_names[i->arch]);
+	da_json_string(&m.w, "host", i->host);
+	da_json_array(&m.w, "events");
+	for (size_t k = 0; k < i->nr_events; k++)
+		put_event(&m.w, k, &i->events[k]);
+	da_json_close(&m.w);
+	put_options(&m.w, i->options);
+	da_json_close(&m.w);
+	return da_json_mem_end(&m);
 }
 
 char *da_own_ledger_text(const struct da_own_ledger *l)
 {
-	json_object *o = json_object_new_object();
+	struct da_json_mem m;
 
-	add(o, "event", num(l->event));
-	add(o, "cpu", num(l->cpu.cpu));
-	add(o, "state", str(da_state_name(l->cpu.state)));
-	add(o, "count", num_or_null(l->cpu.count));
-	add(o, "lost", num_or_null(l->cpu.lost));
-	add(o, "enabled_ns", num_or_null(l->cpu.enabled_ns));
-	add(o, "running_ns", num_or_null(l->cpu.running_ns));
-	add(o, "target_absent", json_object_new_boolean(l->cpu.target_absent));
-	add(o, "ledger", ledger_json(&l->cpu.ledger));
-	return finish(o);
+	if (!da_json_mem_begin(&m))
+		return NULL;
+	da_json_object(&m.w, NULL);
+	da_json_u64(&m.w, "event", l->event);
+	da_json_u64(&m.w, "cpu", l->cpu.cpu);
+	da_json_string(&m.w, "state", da_state_name(l->cpu.state));
+	da_json_measured(&m.w, "count", l->cpu.count);
+	da_json_measured(&m.w, "lost", l->cpu.lost);
+	da_json_measured(&m.w, "enabled_ns", l->cpu.enabled_ns);
+	da_json_measured(&m.w, "running_ns", l->cpu.running_ns);
+	da_json_bool(&m.w, "target_absent", l->cpu.target_absent);
+	da_ledger_to_json(&m.w, "ledger", &l->cpu.ledger, NULL, true);
+	da_json_close(&m.w);
+	return da_json_mem_end(&m);
 }
 
 char *da_own_loss_text(const struct da_own_loss *l)
 {
-	json_object *o = json_object_new_object();
+	struct da_json_mem m;
 
-	add(o, "counter", num_or_null(l->counter));
-	add(o, "records", num_or_null(l->records));
-	add(o, "samples", num_or_null(l->samples));
-	add(o, "throttled", num_or_null(l->throttled));
-	add(o, "pending", num_or_null(l->pending));
-	return finish(o);
+	if (!da_json_mem_begin(&m))
+		return NULL;
+	da_json_object(&m.w, NULL);
+	da_json_measured(&m.w, "counter", l->counter);
+	da_json_measured(&m.w, "records", l->records);
+	da_json_measured(&m.w, "samples", l->samples);
+	da_json_measured(&m.w, "throttled", l->throttled);
+	da_json_measured(&m.w, "pending", l->pending);
+	da_json_close(&m.w);
+	return da_json_mem_end(&m);
 }
 
 char *da_own_end_text(const struct da_own_end *e)
 {
-	json_object *o = json_object_new_object();
+	struct da_json_mem m;
 
-	add(o, "reason", str(e->reason));
-	add(o, "command_status", num_or_null(e->command_status));
-	add(o, "samples", num(e->samples));
-	return finish(o);
+	if (!da_json_mem_begin(&m))
+		return NULL;
+	da_json_object(&m.w, NULL);
+	da_json_string(&m.w, "reason", e->reason);
+	da_json_measured(&m.w, "command_status", e->command_status);
+	da_json_u64(&m.w, "samples", e->samples);
+	da_json_close(&m.w);
+	return da_json_mem_end(&m);
 }
 
 /* ---- parsing: a missing or odd member reads as its zero; the text comes from a file ---- */
 
-static json_object *parse(const char *text, size_t len)
+static bool parse(const char *text, size_t len, struct da_json *root)
 {
-	json_tokener *t;
-	json_object *o;
-
-	if (len > INT32_MAX)
-		return NULL;
-	t = json_tokener_new();
-	if (!t)
-		return NULL;
-	o = json_tokener_parse_ex(t, text, (int)len);
-	if (json_tokener_get_error(t) != json_tokener_success || !json_object_is_type(o, json_type_object)) {
-		json_object_put(o);
-		o = NULL;
-	}
-	json_tokener_free(t);
-	return o;
+	if (len > 0 && !text[len - 1]) /* a text may come with its terminator */
+		len--;
+	if (!da_json_open(text, len, root))
+		return false;
+	if (da_json_is_object(root))
+		return true;
+	da_json_free(root);
+	return false;
 }
 
-static uint64_t get_num(json_object *o, const char *key)
+static uint64_t get_num(const struct da_json *v, const char *key)
 {
-	json_object *v = NULL;
+	uint64_t n = 0;
 
-	json_object_object_get_ex(o, key, &v);
-	return json_object_is_type(v, json_type_int) ? json_object_get_uint64(v) : 0;
+	da_json_get_u64(v, key, &n);
+	return n;
 }
 
-static int64_t get_num_or_null(json_object *o, const char *key)
+static int64_t get_num_or_null(const struct da_json *v, const char *key)
 {
-	json_object *v = NULL;
-	int64_t n;
+	int64_t n = -1;
 
-	json_object_object_get_ex(o, key, &v);
-	n = json_object_is_type(v, json_type_int) ? json_object_get_int64(v) : -1;
+	da_json_get_i64(v, key, &n);
 	return n < 0 ? -1 : n;
 }
 
-static void get_str(json_object *o, const char *key, char *out, size_t size)
+static void get_str(const struct da_json *v, const char *key, char *out, size_t size)
 {
-	json_object *v = NULL;
-	const char *s = NULL;
-
-	json_object_object_get_ex(o, key, &v);
-	if (json_object_is_type(v, json_type_string))
-		s = json_object_get_string(v);
 	out[0] = '\0';
-	if (s) {
-		size_t n = strnlen(s, size - 1);
-
-		memcpy(out, s, n);
-		out[n] = '\0';
-	}
+	da_json_get_string(v, key, out, size);
 }
 
 static enum da_producer producer_of(const char *name)
@@ -192,50 +157,68 @@ static enum da_producer producer_of(const char *name)
 	return DA_PROD_NONE;
 }
 
-int da_own_info_parse(const char *text, size_t len, struct da_own_info *out)
+static int get_events(const struct da_json *array, struct da_own_info *out)
 {
-	json_object *o = parse(text, len), *ev = NULL, *options = NULL;
+	size_t pos = 0, nr = da_json_count(array);
+	struct da_json v;
 	char name[32];
 
-	memset(out, 0, sizeof(*out));
-	if (!o)
+	if (nr > MAX_EVENTS)
 		return -DA_EDAMAGED;
-	get_str(o, "version", out->version, sizeof(out->version));
-	get_str(o, "arch", name, sizeof(name));
+	out->events = calloc(nr ? nr : 1, sizeof(*out->events));
+	if (!out->events)
+		return -DA_ENOMEM;
+	while (da_json_next(array, &pos, &v)) {
+		struct da_own_event *e = &out->events[out->nr_events++];
+
+		get_str(&v, "name", e->name, sizeof(e->name));
+		get_str(&v, "producer", name, sizeof(name));
+		e->producer = producer_of(name);
+		get_str(&v, "unit", e->unit, sizeof(e->unit));
+		e->period = get_num(&v, "period");
+		get_str(&v, "dropped_bits", e->dropped_bits, sizeof(e->dropped_bits));
+	}
+	return 0;
+}
+
+static int get_info(const struct da_json *v, struct da_own_info *out)
+{
+	struct da_json part;
+	char name[32];
+	int ret;
+
+	get_str(v, "version", out->version, sizeof(out->version));
+	get_str(v, "arch", name, sizeof(name));
 	for (int a = 0; a < DA_ARCH_NR; a++)
 		if (!strcmp(name, arch_names[a]))
 			out->arch = (enum da_arch)a;
-	get_str(o, "host", out->host, sizeof(out->host));
-	json_object_object_get_ex(o, "events", &ev);
-	if (json_object_is_type(ev, json_type_array)) {
-		size_t nr = json_object_array_length(ev);
-
-		out->events = calloc(nr ? nr : 1, sizeof(*out->events));
-		if (!out->events) {
-			json_object_put(o);
-			return -DA_ENOMEM;
-		}
-		out->nr_events = nr;
-		for (size_t i = 0; i < nr; i++) {
-			json_object *j = json_object_array_get_idx(ev, i);
-			struct da_own_event *e = &out->events[i];
-
-			e->producer = DA_PROD_NONE;
-			if (!json_object_is_type(j, json_type_object))
-				continue;
-			get_str(j, "name", e->name, sizeof(e->name));
-			get_str(j, "producer", name, sizeof(name));
-			e->producer = producer_of(name);
-			get_str(j, "unit", e->unit, sizeof(e->unit));
-			e->period = get_num(j, "period");
-			get_str(j, "dropped_bits", e->dropped_bits, sizeof(e->dropped_bits));
-		}
+	get_str(v, "host", out->host, sizeof(out->host));
+	if (da_json_get(v, "events", &part)) {
+		ret = get_events(&part, out);
+		if (ret)
+			return ret;
 	}
-	json_object_object_get_ex(o, "options", &options);
-	if (options)
-		out->options = strdup(json_object_to_json_string_ext(options, JSON_C_TO_STRING_PLAIN));
-	json_object_put(o);
+	if (da_json_get(v, "options", &part) && !da_json_is_null(&part)) {
+		out->options = da_json_text(&part);
+		if (!out->options)
+			return -DA_ENOMEM;
+	}
 	return 0;
+}
+
+int da_own_info_parse(const char *text, size_t len, struct da_own_info *out)
+{
+	struct da_json v;
+	int ret;
+
+	memset(out, 0, sizeof(*out));
+	if (!parse(text, len, &v))
+		return -DA_EDAMAGED;
+	ret = get_info(&v, out);
+	da_json_free(&v);
+	if (ret)
+		da_own_info_release(out);
+	return ret;
 }
 
 void da_own_info_release(struct da_own_info *i)
@@ -245,81 +228,59 @@ void da_own_info_release(struct da_own_info *i)
 	memset(i, 0, sizeof(*i));
 }
 
-static void ledger_parse(json_object *o, struct da_ledger *l)
-{
-	for (int s = 0; s < DA_STAGE_NR; s++) {
-		json_object *layer = NULL, *drops = NULL;
-
-		json_object_object_get_ex(o, da_stage_name((enum da_stage)s), &layer);
-		if (!json_object_is_type(layer, json_type_object))
-			continue;
-		l->in[s] = get_num(layer, "in");
-		l->out[s] = get_num(layer, "out");
-		json_object_object_get_ex(layer, "drops", &drops);
-		if (!json_object_is_type(drops, json_type_object))
-			continue;
-		for (int d = 0; d < DA_DROP_NR; d++)
-			if (da_drop_stage((enum da_drop)d) == (enum da_stage)s)
-				l->drop[d] = get_num(drops, da_drop_name((enum da_drop)d));
-	}
-	l->peak = get_num(o, "peak");
-}
-
 int da_own_ledger_parse(const char *text, size_t len, struct da_own_ledger *out)
 {
-	json_object *o = parse(text, len), *led = NULL, *absent = NULL;
+	struct da_json v, ledger;
 	char name[32];
 
 	memset(out, 0, sizeof(*out));
-	if (!o)
+	if (!parse(text, len, &v))
 		return -DA_EDAMAGED;
-	out->event = (uint32_t)get_num(o, "event");
-	out->cpu.cpu = (uint32_t)get_num(o, "cpu");
-	get_str(o, "state", name, sizeof(name));
+	out->event = (uint32_t)get_num(&v, "event");
+	out->cpu.cpu = (uint32_t)get_num(&v, "cpu");
+	get_str(&v, "state", name, sizeof(name));
 	for (int s = DA_STATE_NONE; s <= DA_STATE_RUNNING; s++)
 		if (!strcmp(name, da_state_name((enum da_state)s)))
 			out->cpu.state = (enum da_state)s;
-	out->cpu.count = get_num_or_null(o, "count");
-	out->cpu.lost = get_num_or_null(o, "lost");
-	out->cpu.enabled_ns = get_num_or_null(o, "enabled_ns");
-	out->cpu.running_ns = get_num_or_null(o, "running_ns");
-	json_object_object_get_ex(o, "target_absent", &absent);
-	out->cpu.target_absent = json_object_get_boolean(absent);
-	json_object_object_get_ex(o, "ledger", &led);
-	if (json_object_is_type(led, json_type_object))
-		ledger_parse(led, &out->cpu.ledger);
-	json_object_put(o);
+	out->cpu.count = get_num_or_null(&v, "count");
+	out->cpu.lost = get_num_or_null(&v, "lost");
+	out->cpu.enabled_ns = get_num_or_null(&v, "enabled_ns");
+	out->cpu.running_ns = get_num_or_null(&v, "running_ns");
+	da_json_get_bool(&v, "target_absent", &out->cpu.target_absent);
+	if (da_json_get(&v, "ledger", &ledger))
+		da_ledger_from_json(&ledger, &out->cpu.ledger);
+	da_json_free(&v);
 	return 0;
 }
 
 int da_own_loss_parse(const char *text, size_t len, struct da_own_loss *out)
 {
-	json_object *o = parse(text, len);
+	struct da_json v;
 
 	memset(out, 0, sizeof(*out));
-	if (!o)
+	if (!parse(text, len, &v))
 		return -DA_EDAMAGED;
-	out->counter = get_num_or_null(o, "counter");
-	out->records = get_num_or_null(o, "records");
-	out->samples = get_num_or_null(o, "samples");
-	out->throttled = get_num_or_null(o, "throttled");
-	out->pending = get_num_or_null(o, "pending");
-	json_object_put(o);
+	out->counter = get_num_or_null(&v, "counter");
+	out->records = get_num_or_null(&v, "records");
+	out->samples = get_num_or_null(&v, "samples");
+	out->throttled = get_num_or_null(&v, "throttled");
+	out->pending = get_num_or_null(&v, "pending");
+	da_json_free(&v);
 	return 0;
 }
 
 int da_own_end_parse(const char *text, size_t len, struct da_own_end *out)
 {
-	json_object *o = parse(text, len);
+	struct da_json v;
 	int64_t status;
 
 	memset(out, 0, sizeof(*out));
-	if (!o)
+	if (!parse(text, len, &v))
 		return -DA_EDAMAGED;
-	get_str(o, "reason", out->reason, sizeof(out->reason));
-	status = get_num_or_null(o, "command_status");
+	get_str(&v, "reason", out->reason, sizeof(out->reason));
+	status = get_num_or_null(&v, "command_status");
 	out->command_status = status > INT32_MAX ? -1 : (int)status;
-	out->samples = get_num(o, "samples");
-	json_object_put(o);
+	out->samples = get_num(&v, "samples");
+	da_json_free(&v);
 	return 0;
 }

@@ -84,7 +84,7 @@ static bool event_of(const struct events *e, const struct raw *raw, struct who *
 	uint16_t pos = sample ? e->id_at : e->id_from_end;
 
 	if (pos == NO_OFFSET) {
-		w->event = e->same_layout ? NO_EVENT : self_consistent(e, raw, w->kind, swap);
+		w->event = e->same_layout && !e->partial ? NO_EVENT : self_consistent(e, raw, w->kind, swap);
 		return true;
 	}
 	if (pos + (sample ? 8u : REC_HEADER) > raw->size)
@@ -106,7 +106,7 @@ static bool identify_by_id(const struct events *e, const struct raw *raw, struct
 		w->layout = 0;
 	} else {
 		w->unknown_id = true;
-		if (e->same_layout)
+		if (e->same_layout && !e->partial)
 			w->event = w->layout = 0;
 	}
 	return true;
@@ -121,7 +121,7 @@ static bool identify(const struct da_reader *r, const struct raw *raw, struct wh
 	*w = (struct who){.kind = kind_of(raw->type), .event = NO_EVENT, .layout = NO_EVENT};
 	if (w->kind == KIND_USER || !e->nr)
 		return true;
-	if (e->nr == 1)
+	if (e->nr == 1 && !e->partial)
 		w->event = w->layout = 0;
 	else if (!identify_by_id(e, raw, w, r->swap))
 		return false;
@@ -247,6 +247,33 @@ static int pieces_next(struct pieces *p, struct da_rec *rec, struct da_error *er
 static bool has_payload(uint32_t type)
 {
 	return type == DA_REC_AUXTRACE || type == DA_REC_TRACING_DATA;
+}
+
+/* A record of this input was lent that has a payload. */
+static void begin_payload(struct da_reader *r, size_t input, const struct raw *raw, struct da_rec *rec)
+{
+	rec->payload_total = raw->payload_total;
+	rec->payload_at = raw->payload_at;
+	rec->payload_avail = raw->payload_avail;
+	rec->payload_input = (uint32_t)input;
+	if (!r->leave_payloads)
+		pieces_begin(&r->pieces, &r->inputs[input], raw);
+}
+
+void da_reader_leave_payloads(struct da_reader *r)
+{
+	r->leave_payloads = true;
+}
+
+int da_reader_payload(const struct da_reader *r, uint32_t payload_input, uint64_t at, void *buf, size_t n,
+		      struct da_error *err)
+{
+	const struct input *in = payload_input < r->nr_inputs ? &r->inputs[payload_input] : NULL;
+
+	if (!in || at > in->size || n > in->size - at)
+		return da_fail(err, DA_EBUG, 0, "read of '%s' at offset 0x%llx beyond its end", r->path,
+			       (unsigned long long)at);
+	return input_read(in, at, buf, n, err);
 }
 
 /* ---- turns of several streams ---- */
@@ -375,7 +402,7 @@ static int read_one(struct da_reader *r, struct da_rec *rec)
 	if (raw.type == DA_REC_FINISHED_ROUND && round_end(r) < 0)
 		return out_of_memory(r);
 	if (has_payload(raw.type))
-		pieces_begin(&r->pieces, s->in, &raw);
+		begin_payload(r, r->turn, &raw, rec);
 	return 1;
 }
 
@@ -396,7 +423,7 @@ static int next_record(struct da_reader *r, struct da_rec *rec)
 	h.raw.misc = u16_at(h.raw.bytes + 4, r->swap);
 	lend(r, &h.raw, &(struct who){.kind = kind_of(h.raw.type), .event = h.event, .layout = h.layout}, rec);
 	if (h.has_payload)
-		pieces_begin(&r->pieces, &r->inputs[h.input], &h.raw);
+		begin_payload(r, h.input, &h.raw, rec);
 	return 1;
 }
 

@@ -48,11 +48,13 @@ static int take_attr(struct da_reader *r, const struct raw *raw, struct da_error
 	attr = da_cur_bytes(&c, size);
 	if (!attr || da_attr_parse(attr, size, r->swap, &a) < 0) {
 		bad(r, raw, "the attr");
+		r->events.partial = true;
 		return 0;
 	}
 	nr = da_cur_left(&c) / 8;
 	if (r->events.nr >= MAX_EVENTS || nr > MAX_IDS - r->events.nr_ids) {
 		reader_damage(r, "'%s': more than %u events or %u ids", r->path, MAX_EVENTS, MAX_IDS);
+		r->events.partial = true;
 		return 0;
 	}
 	ids = calloc(nr + 1, sizeof(*ids));

@@ -92,6 +92,7 @@ struct events {
 	struct id_entry *map; /* nr_ids, sorted by id */
 	size_t nr_ids;
 	bool same_layout; /* records of all events are laid out alike */
+	bool partial;	  /* attrs were lost: a record may belong to an event that is not here */
 	/* Where the id is in every event's records; NO_OFFSET if they differ or have none. */
 	uint16_t id_at;	      /* in a SAMPLE, from its start */
 	uint16_t id_from_end; /* in a trailer, bytes from its end */
@@ -257,6 +258,7 @@ struct da_reader {
 	uint64_t round_limit; /* maximum time at the last FINISHED_ROUND */
 	struct pieces pieces;
 	struct da_rec piece_rec;
+	bool leave_payloads;
 	bool ended;
 	struct da_error failed; /* sticky */
 };

@@ -299,6 +299,7 @@ static int read_attrs(struct da_reader *r, const struct file_header *h, uint64_t
 	}
 	if (!r->events.nr)
 		return da_fail(err, DA_EFORMAT, 0, "cannot read '%s': no event attr in it can be read", r->path);
+	r->events.partial = r->events.nr < h->attrs.size / h->attr_size;
 	return 0;
 }
 

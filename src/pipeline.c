@@ -10,52 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline_priv.h"
+
 /* perf_mem_data_src.mem_op, low 5 bits (uapi linux/perf_event.h PERF_MEM_OP_*) */
 #define MEM_OP_MASK 0x1f
 #define MEM_OP_LOAD 0x02
 #define MEM_OP_STORE 0x04
 #define MEM_OP_PFETCH 0x08
-
-#define MAX_CPUS 65536 /* a CPU number beyond this comes from damage */
-
-struct event {
-	struct da_attr attr;
-	enum da_producer producer;
-	const struct da_decoder *decoder; /* byte stream producers, else NULL */
-};
-
-struct da_pipeline {
-	struct event *ev;
-	size_t nr;
-	enum da_arch arch;
-	struct da_tasks *tasks;
-	struct da_code_store *code;
-	da_paddr_fn paddr;
-	void *paddr_ctx;
-};
-
-struct per_cpu {
-	struct da_ledger ledger;
-	void *state; /* decoder's */
-	struct da_decode_stats stats;
-};
-
-struct per_event {
-	struct per_cpu **cpus; /* by CPU number; NULL where nothing happened */
-	uint32_t nr;
-};
-
-struct da_lane {
-	struct da_pipeline *p;
-	struct da_code *code;
-	da_emit_fn emit;
-	void *ctx;
-	struct per_event *ev;
-	/* context of the byte decoder's callbacks */
-	struct da_report base;
-	struct da_ledger *led;
-	unsigned given; /* reports passed on for the record under way */
-};
 
 static const char *decoder_name(enum da_producer p)
 {
@@ -146,7 +107,7 @@ void da_lane_free(struct da_lane *l)
 	free(l);
 }
 
-static struct per_cpu *cpu_of(struct da_lane *l, uint32_t event, uint32_t cpu)
+struct per_cpu *lane_cpu(struct da_lane *l, uint32_t event, uint32_t cpu)
 {
 	struct per_event *e = &l->ev[event];
 
@@ -169,7 +130,7 @@ static struct per_cpu *cpu_of(struct da_lane *l, uint32_t event, uint32_t cpu)
 
 struct da_ledger *da_lane_ledger(struct da_lane *l, uint32_t event, uint32_t cpu)
 {
-	struct per_cpu *c = event < l->p->nr ? cpu_of(l, event, cpu) : NULL;
+	struct per_cpu *c = event < l->p->nr ? lane_cpu(l, event, cpu) : NULL;
 
 	return c ? &c->ledger : NULL;
 }
@@ -234,7 +195,7 @@ static void base_report(struct da_lane *l, uint32_t event, uint32_t cpu, const s
 	}
 }
 
-static void emit(struct da_lane *l, struct da_report *r, struct da_ledger *led)
+void lane_emit(struct da_lane *l, struct da_report *r, struct da_ledger *led)
 {
 	const struct da_pipeline *p = l->p;
 
@@ -253,7 +214,7 @@ static void one_address(struct da_lane *l, struct da_report *r, uint64_t vaddr, 
 	r->has |= DA_HAS_VADDR;
 	r->how = (uint8_t)how;
 	da_count(&led->out[DA_STAGE_SAMPLE], 1);
-	emit(l, r, led);
+	lane_emit(l, r, led);
 }
 
 static const struct da_insn *insn_at(struct da_lane *l, const struct da_report *r, uint8_t abi)
@@ -273,7 +234,7 @@ static struct da_regs regs_of(const struct da_lane *l, const struct da_samp *s, 
 
 /* Clock and cycle samples: the registers are those before the instruction at IP, so an address decoded
  * from it is exact; on precise events they are those after it. */
-static void sample_regs(struct da_lane *l, const struct event *e, const struct da_samp *s, struct da_report *r,
+static void sample_regs(struct da_lane *l, const struct lane_event *e, const struct da_samp *s, struct da_report *r,
 			struct da_ledger *led)
 {
 	bool precise = e->attr.flags & DA_ATTR_PRECISE_MASK;
@@ -324,12 +285,12 @@ static void sample_regs(struct da_lane *l, const struct event *e, const struct d
 			a.paddr = 0;
 			a.paddr_how = DA_PADDR_NONE;
 		}
-		emit(l, &a, led);
+		lane_emit(l, &a, led);
 	}
 }
 
 /* The kernel gives the fault's address, 0 included, but not its direction: the instruction at IP does. */
-static void sample_fault(struct da_lane *l, const struct event *e, const struct da_samp *s,
+static void sample_fault(struct da_lane *l, const struct lane_event *e, const struct da_samp *s,
 			 struct da_report *r, struct da_ledger *led)
 {
 	if (!(s->mask & DA_SAMPLE_ADDR)) {
@@ -351,7 +312,7 @@ static void sample_fault(struct da_lane *l, const struct event *e, const struct 
 }
 
 /* Events whose ADDR is the data address; there 0 means absent. */
-static void sample_addr(struct da_lane *l, const struct event *e, const struct da_samp *s, struct da_report *r,
+static void sample_addr(struct da_lane *l, const struct lane_event *e, const struct da_samp *s, struct da_report *r,
 			struct da_ledger *led)
 {
 	unsigned op = (unsigned)s->data_src & MEM_OP_MASK;
@@ -372,88 +333,16 @@ static void sample_addr(struct da_lane *l, const struct event *e, const struct d
 		}
 		r->how = DA_HOW_HARDWARE; /* a physical address alone is usable */
 		da_count(&led->out[DA_STAGE_SAMPLE], 1);
-		emit(l, r, led);
+		lane_emit(l, r, led);
 		return;
 	}
 	one_address(l, r, s->addr, e->producer == DA_PROD_FAKE ? DA_HOW_SYNTHETIC : DA_HOW_HARDWARE, led);
 }
 
-/* ---- byte decoders (AUX, RAW) ---- */
-
-static void decoded_report(void *ctx, const struct da_report *r)
-{
-	struct da_lane *l = ctx;
-	struct da_report out = *r;
-
-	out.event = l->base.event;
-	out.cpu = l->base.cpu;
-	out.has |= DA_HAS_CPU;
-	if (!(out.has & DA_HAS_TIME) && (l->base.has & DA_HAS_TIME)) {
-		out.time_ns = l->base.time_ns;
-		out.has |= DA_HAS_TIME;
-	}
-	if (!(out.has & DA_HAS_TASK) && (l->base.has & DA_HAS_TASK)) {
-		out.pid = l->base.pid;
-		out.tid = l->base.tid;
-		out.has |= DA_HAS_TASK;
-	}
-	if (!(out.has & DA_HAS_PERIOD)) {
-		out.period = l->base.period;
-		out.has |= DA_HAS_PERIOD;
-	}
-	if (!l->given++)
-		da_count(&l->led->out[DA_STAGE_SAMPLE], 1);
-	emit(l, &out, l->led);
-}
-
-static void decoded_record(void *ctx, unsigned nr_reports, enum da_drop why)
-{
-	struct da_lane *l = ctx;
-
-	da_count(&l->led->in[DA_STAGE_SAMPLE], 1);
-	if (!nr_reports)
-		drop(l->led, why);
-	l->given = 0;
-}
-
-static void decode_bytes(struct da_lane *l, const struct event *e, struct per_cpu *c, const struct da_input *in)
-{
-	struct da_sink sink = {.report = decoded_report, .record = decoded_record, .ctx = l};
-
-	if (!c->state) {
-		c->state = calloc(1, e->decoder->state_size ? e->decoder->state_size : 1);
-		if (!c->state)
-			return;
-	}
-	l->led = &c->ledger;
-	l->given = 0;
-	e->decoder->decode(c->state, in, &sink, &c->stats);
-}
-
-void da_lane_aux(struct da_lane *l, uint32_t event, uint32_t cpu, uint32_t tid, const struct da_input *in)
-{
-	struct per_cpu *c = event < l->p->nr ? cpu_of(l, event, cpu) : NULL;
-	const struct event *e;
-
-	if (!c)
-		return;
-	e = &l->p->ev[event];
-	if (!e->decoder)
-		return;
-	memset(&l->base, 0, sizeof(l->base));
-	l->base.event = event;
-	l->base.cpu = cpu;
-	l->base.period = e->attr.sample_period;
-	if (tid && tid != UINT32_MAX) {
-		l->base.tid = tid;
-		l->base.pid = da_tasks_pid_of_tid(l->p->tasks, tid, UINT64_MAX);
-		l->base.has = l->base.pid ? DA_HAS_TASK : 0;
-	}
-	decode_bytes(l, e, c, in);
-}
+/* ---- raw samples ---- */
 
 /* IBS: perf's own fields where it filled them, else the raw registers. */
-static void sample_raw(struct da_lane *l, const struct event *e, struct per_cpu *c, const struct da_samp *s,
+static void sample_raw(struct da_lane *l, const struct lane_event *e, struct per_cpu *c, const struct da_samp *s,
 		       struct da_report *r)
 {
 	struct da_input in = {.bytes = s->raw, .len = s->raw_size, .last = true};
@@ -464,12 +353,12 @@ static void sample_raw(struct da_lane *l, const struct event *e, struct per_cpu 
 		return;
 	}
 	l->base = *r;
-	decode_bytes(l, e, c, &in);
+	lane_decode_raw(l, e, c, &in);
 }
 
 void da_lane_sample(struct da_lane *l, uint32_t event, const struct da_rec *rec)
 {
-	const struct event *e;
+	const struct lane_event *e;
 	struct per_cpu *c;
 	struct da_samp s;
 	struct da_report r;
@@ -484,7 +373,7 @@ void da_lane_sample(struct da_lane *l, uint32_t event, const struct da_rec *rec)
 		cpu = s.cpu;
 	else if (rec->has & DA_SAMPLE_CPU)
 		cpu = rec->cpu;
-	c = cpu_of(l, event, cpu);
+	c = lane_cpu(l, event, cpu);
 	if (!c)
 		return;
 	if (rc) {
@@ -545,23 +434,4 @@ void da_lane_sum(const struct da_lane *l, uint32_t event, struct da_ledger *sum)
 	struct sum s = {.event = event, .to = sum};
 
 	da_lane_each(l, add_to_sum, &s);
-}
-
-void da_lane_decode_stats(const struct da_lane *l, struct da_decode_stats *sum)
-{
-	memset(sum, 0, sizeof(*sum));
-	for (uint32_t e = 0; e < l->p->nr; e++) {
-		for (uint32_t c = 0; c < l->ev[e].nr; c++) {
-			const struct da_decode_stats *s;
-
-			if (!l->ev[e].cpus[c])
-				continue;
-			s = &l->ev[e].cpus[c]->stats;
-			sum->records += s->records;
-			sum->damaged_records += s->damaged_records;
-			sum->bad_bytes += s->bad_bytes;
-			sum->resync_bytes += s->resync_bytes;
-			sum->truncated_records += s->truncated_records;
-		}
-	}
 }

@@ -163,7 +163,6 @@ void put_wrapped(FILE *f, const char *text, size_t indent, size_t width)
 		at += put_text(f, word, 0, true);
 		text += n;
 	}
-	fputc('\n', f);
 }
 
 const char *label_name(const char *label)

@@ -29,7 +29,7 @@ const char *format_pct(char out[WORD], uint64_t n, uint64_t of);
  * At most `columns` (0: no limit); a longer text loses its middle. Returns the columns used. */
 size_t put_text(FILE *f, const char *text, size_t columns, bool utf8);
 /* One paragraph of words, broken at `width` columns; its first line begins at column `indent`, the others 4
- * columns further. Words are shown as put_text() shows them. */
+ * columns further. Words are shown as put_text() shows them; the line is not ended. */
 void put_wrapped(FILE *f, const char *text, size_t indent, size_t width);
 /* Columns that put_text() would use without a limit. */
 size_t text_columns(const char *text);

@@ -210,12 +210,13 @@ static void put_gap(const struct canvas *c, size_t row)
 	fprintf(c->f, "%*s%s %s %s ", (int)c->address - 1, "", c->sign->gap, c->sign->bar,
 		format_bytes(text, b->start - a->end));
 	if (undrawn)
-		fprintf(c->f, "with %zu region%s not drawn\n", undrawn, undrawn == 1 ? "" : "s");
+		fprintf(c->f, "with %zu region%s not drawn", undrawn, plural(undrawn));
+	else if (c->mappings && b->zone == a->last_zone + 1)
+		fputs("not mapped", c->f);
 	else
-		fprintf(c->f, "%s\n",
-			c->mappings && b->zone == a->last_zone + 1 ? "not mapped"
-								   : "without samples");
+		fputs("without samples", c->f);
 	ink(c->f, c->o, INK_NONE);
+	fputc('\n', c->f);
 }
 
 static void put_row_label(const struct canvas *c, size_t row)
@@ -272,6 +273,7 @@ static void put_legend(const struct canvas *c)
 		 "1 column = %s, 1 row = %s; a count n is good to about +-2 sqrt(n)",
 		 format_time(a, (p->t1_ns - p->t0_ns) / p->columns), format_bytes(b, p->row_bytes));
 	put_wrapped(c->f, text, 2, c->o->width);
+	fputc('\n', c->f);
 	if (p->left_regions)
 		fprintf(c->f, "  not drawn: %s samples in %zu regions\n",
 			format_count(a, p->left_samples), p->left_regions);

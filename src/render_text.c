@@ -59,6 +59,7 @@ static void end(struct text *t, enum ink color, size_t indent)
 	put_wrapped(t->f, t->words ? t->words : "", indent, t->o->width);
 	if (color != INK_NONE)
 		ink(t->f, t->o, INK_NONE);
+	fputc('\n', t->f);
 }
 
 static void put_sentence(struct text *t, enum ink color, size_t indent, const char *words)
@@ -162,10 +163,10 @@ static const char *address_from(enum da_producer p)
 	}
 }
 
-/* A sideband event that was never meant to sample. */
+/* A sideband event that was never meant to sample, or one that a filter left out. */
 static bool is_silent(const struct da_offline_event *e)
 {
-	return e->producer == DA_PROD_NONE && !e->samples && !e->filtered;
+	return !e->wanted || (e->producer == DA_PROD_NONE && !e->samples && !e->filtered);
 }
 
 static struct da_ledger ledger_of(const struct da_offline_result *r, uint32_t event)
@@ -357,9 +358,10 @@ static int put_table(struct text *t, const struct da_space *s, uint32_t event)
 		return -DA_ENOMEM;
 	shown = t->o->limit && nr > t->o->limit ? t->o->limit : nr;
 	ink(t->f, t->o, INK_DIM);
-	fprintf(t->f, "%*s %8s %9s %6s %s %7s %7s  %s\n", address, "ADDRESS", "SIZE", "SAMPLES",
+	fprintf(t->f, "%*s %8s %9s %6s %s %7s %7s  %s", address, "ADDRESS", "SIZE", "SAMPLES",
 		"SHARE%", t->o->utf8 ? "  \xc2\xb1%" : " +-%", "READS", "WRITES", "REGION");
 	ink(t->f, t->o, INK_NONE);
+	fputc('\n', t->f);
 	for (i = 0; i < shown; i++)
 		put_region(t, &rows[i], &t->total[event], address);
 	for (i = shown; i < nr; i++)

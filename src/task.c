@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "da_report.h"
 #include "task_log.h"
 
 #define PROT_R           1u
@@ -195,15 +196,11 @@ static int take_exit(struct da_tasks *t, const struct da_rec_task *f, uint64_t t
 	return log_insert(t, p, &op);
 }
 
-/* Opens the timeline for one record. False: its numbers are used up. */
+/* Opens the timeline for one record; end() closes it, also after false. */
 static bool begin(struct da_tasks *t)
 {
 	pthread_rwlock_wrlock(&t->lock);
-	log_begin(t);
-	if (t->seq < UINT32_MAX)
-		return true;
-	t->stats.over_limit++;
-	return false;
+	return log_begin(t);
 }
 
 static int end(struct da_tasks *t, int rc)
@@ -244,7 +241,7 @@ static int record_mmap(struct da_tasks *t, const struct da_rec *rec, uint64_t ti
 	unsigned mode = rec->misc & DA_MISC_CPUMODE;
 	struct da_rec_mmap m;
 
-	if (mode != 0 && mode != 2) { /* unknown, user */
+	if (mode != DA_CTX_UNKNOWN && mode != DA_CTX_USER) {
 		pthread_rwlock_wrlock(&t->lock);
 		t->stats.kernel++;
 		pthread_rwlock_unlock(&t->lock);

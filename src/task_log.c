@@ -64,12 +64,16 @@ struct da_tasks *log_new(const struct log_limits *limits)
 	return t;
 }
 
-void log_begin(struct da_tasks *t)
+bool log_begin(struct da_tasks *t)
 {
 	t->no_memory = false;
 	t->stats.records++;
 	if (t->credit < CREDIT_MAX)
 		t->credit += CREDIT_RECORD;
+	if (t->nr_ops + 2 <= t->limits.ops && t->seq < UINT32_MAX) /* a fork makes two */
+		return true;
+	t->stats.over_limit++;
+	return false;
 }
 
 int log_room(void *array, uint32_t *room, uint32_t nr, size_t size)
@@ -475,10 +479,6 @@ int log_insert(struct da_tasks *t, struct task *p, const struct op *entry)
 	uint32_t at, end, was;
 	const struct op none = {0}, *prev;
 
-	if (t->nr_ops >= t->limits.ops) {
-		t->stats.over_limit++;
-		return 0;
-	}
 	if (log_room(&p->ops, &p->room_ops, p->nr_ops, sizeof(*p->ops)))
 		return -DA_ENOMEM;
 	at = log_upto(p->ops, p->nr_ops, sizeof(*p->ops), entry->time_ns, entry->seq);

@@ -135,8 +135,9 @@ struct da_tasks {
 /* As da_tasks_new(), with other limits. */
 struct da_tasks *log_new(const struct log_limits *limits);
 
-/* Begins to work in a record: it earns some late records their work. */
-void log_begin(struct da_tasks *t);
+/* Begins to work in a record, which earns late ones their work. False: there is no room for
+ * more. */
+bool log_begin(struct da_tasks *t);
 /* Room for one more element; -DA_ENOMEM. *array and *room change. */
 int log_room(void *array, uint32_t *room, uint32_t nr, size_t size);
 

@@ -16,6 +16,7 @@
 #define STACK_GROWTH  (8ull << 20) /* RLIMIT_STACK as every distribution sets it */
 #define MAX_ENDS      64           /* of one tid, without it being seen alive in between */
 #define MAX_ANCESTORS 256 /* of a comm: enough for any process tree, bounded for any file */
+#define MAX_SPAN      256 /* entries looked at for how long a state lasts */
 
 static void fill(const struct da_tasks *t, uint32_t mm, const struct tree_node *n,
 		 struct da_map *out)
@@ -107,14 +108,13 @@ static const struct member *member_at(const struct task *p, uint64_t time_ns, ui
 	return n ? &p->members[n - 1] : NULL;
 }
 
-uint32_t da_tasks_pid_of_tid(struct da_tasks *t, uint32_t tid, uint64_t time_ns)
+static uint32_t pid_of_tid(const struct da_tasks *t, uint32_t tid, uint64_t time_ns)
 {
 	const struct member *m = NULL;
 	const struct op *op;
 	const struct task *p;
 	uint32_t pid = 0;
 
-	pthread_rwlock_rdlock(&t->lock);
 	p = log_task(t, tid);
 	if (p)
 		m = member_at(p, time_ns, UINT32_MAX);
@@ -125,6 +125,76 @@ uint32_t da_tasks_pid_of_tid(struct da_tasks *t, uint32_t tid, uint64_t time_ns)
 		op = state_at(t, pid, time_ns);
 		pid = op && op->mm == m->mm ? pid : 0;
 	}
+	return pid;
+}
+
+uint32_t da_tasks_pid_of_tid(struct da_tasks *t, uint32_t tid, uint64_t time_ns)
+{
+	uint32_t pid;
+
+	pthread_rwlock_rdlock(&t->lock);
+	pid = pid_of_tid(t, tid, time_ns);
+	pthread_rwlock_unlock(&t->lock);
+	return pid;
+}
+
+static bool same_state(const struct op *a, const struct op *b)
+{
+	return a->mm == b->mm && (!a->mm || a->root == b->root);
+}
+
+/* Narrows [*from, *to) around the time to where pid's state stays as it is then. */
+static void narrow_to_state(const struct da_tasks *t, uint32_t pid, uint64_t time_ns,
+			    uint64_t *from, uint64_t *to)
+{
+	const struct task *p = log_task(t, pid);
+	uint32_t n, end, first;
+
+	if (!p || !p->nr_ops)
+		return;
+	n = log_upto(p->ops, p->nr_ops, sizeof(*p->ops), time_ns, UINT32_MAX);
+	first = n;
+	end = n;
+	while (n && first > 1 && n - first < MAX_SPAN &&
+	       same_state(&p->ops[first - 2], &p->ops[n - 1]))
+		first--;
+	while (n && end < p->nr_ops && end - n < MAX_SPAN &&
+	       same_state(&p->ops[end], &p->ops[n - 1]))
+		end++;
+	if (n && p->ops[first - 1].time_ns > *from)
+		*from = p->ops[first - 1].time_ns;
+	if (end < p->nr_ops && p->ops[end].time_ns < *to)
+		*to = p->ops[end].time_ns;
+}
+
+void da_tasks_span(struct da_tasks *t, uint32_t pid, uint64_t time_ns, uint64_t *from_ns,
+		   uint64_t *to_ns)
+{
+	*from_ns = 0;
+	*to_ns = UINT64_MAX;
+	pthread_rwlock_rdlock(&t->lock);
+	narrow_to_state(t, pid, time_ns, from_ns, to_ns);
+	pthread_rwlock_unlock(&t->lock);
+}
+
+uint32_t da_tasks_pid_span(struct da_tasks *t, uint32_t tid, uint64_t time_ns, uint64_t *from_ns,
+			   uint64_t *to_ns)
+{
+	const struct task *p;
+	uint32_t pid, n;
+
+	*from_ns = 0;
+	*to_ns = UINT64_MAX;
+	pthread_rwlock_rdlock(&t->lock);
+	pid = pid_of_tid(t, tid, time_ns);
+	p = log_task(t, tid);
+	n = p ? log_upto(p->members, p->nr_members, sizeof(*p->members), time_ns, UINT32_MAX) : 0;
+	if (n)
+		*from_ns = p->members[n - 1].time_ns;
+	if (p && n < p->nr_members)
+		*to_ns = p->members[n].time_ns;
+	if (n && p->members[n - 1].mm)
+		narrow_to_state(t, t->space[p->members[n - 1].mm - 1].pid, time_ns, from_ns, to_ns);
 	pthread_rwlock_unlock(&t->lock);
 	return pid;
 }

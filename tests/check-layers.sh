@@ -65,7 +65,7 @@ rule 'no ../' '.*' '#include .[^">]*\.\./'
 rule 'include/ is C, libc and itself' 'include/.*' "#include (?!<($libc)\.h>|\"$ours\")"
 rule 'include/ holds da_*.h only' 'include/(?!da_).*' ''
 rule 'decoders/ see bytes, and few headers' 'decoders/.*' \
-	"#include (?!<(assert|inttypes|limits|stdbool|stddef|stdint|stdlib|string)\.h>|<(capstone/)?capstone\.h>|\"da_(abi|cursor|decoder|error|insn|report|stage)\.h\"|\"($(one_of decoders))\")"
+	"#include (?!<(assert|inttypes|limits|stdbool|stddef|stdint|stdlib|string)\.h>|<(capstone/)?capstone\.h>|\"da_(abi|cursor|datasrc|decoder|error|insn|report|stage)\.h\"|\"($(one_of decoders))\")"
 rule 'src/ includes include/ and its own' 'src/.*' "#include \"(?!($ours|$(one_of src))\")"
 rule 'cmd/ includes include/ and its own' 'cmd/.*' "#include \"(?!($ours|$(one_of cmd))\")"
 
@@ -79,8 +79,8 @@ owner libelf 'src/code\w*\.c' '(libelf|gelf|elfutils/(libelf|elf-knowledge))\.h'
 owner Capstone 'decoders/(regs|insn)\w*\.[ch]' '(capstone/.*|capstone\.h)'
 owner argp 'cmd/.*' 'argp\.h'
 owner libcheck 'tests/.*' 'check\.h'
-for lib in 'libdw (elfutils/(libdw.*|known-dwarf)|dwarf)\.h' 'zstd zstd.*\.h' 'zlib zlib\.h' 'json-c (json-c/.*|json\.h)' \
-	'libnuma numa\w*\.h'; do
+owner json-c 'src/json_read\.c' '(json-c/.*|json\.h)'
+for lib in 'libdw (elfutils/(libdw.*|known-dwarf)|dwarf)\.h' 'zstd zstd.*\.h' 'zlib zlib\.h' 'libnuma numa\w*\.h'; do
 	owner "${lib%% *}" 'src/.*' "${lib#* }"
 	users=$(grep -P "#include [<\"]${lib#* }[>\"]" "$tmp/code" | cut -d: -f1 | sort -u)
 	[ "$(wc -w <<<"$users")" -le 1 ] || { echo "${lib%% *} has more than one owner:" $users; status=1; }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * JSON: what the writer writes is valid whatever the bytes; what the reader accepts is JSON and nothing
- * else; both agree with each other.
+ * JSON: what the writer writes is valid whatever the bytes; the reader takes whole texts of a bounded size,
+ * and no wrong value for a right one; both agree with each other.
  */
 #include <check.h>
 #include <math.h>
@@ -32,6 +32,7 @@ static void end(struct sink *s)
 	da_json_finish(&s->w);
 	ck_assert_int_eq(fclose(s->f), 0);
 	ck_assert_msg(da_json_open(s->text, s->size, &v), "not JSON: %s", s->text);
+	da_json_free(&v);
 }
 
 static void some(struct da_json_out *w)
@@ -92,6 +93,23 @@ START_TEST(written_indented)
 }
 END_TEST
 
+/* In memory: one line without its end, other texts put into it. */
+START_TEST(written_in_memory)
+{
+	struct da_json_mem m;
+	char *text;
+
+	ck_assert(da_json_mem_begin(&m));
+	da_json_object(&m.w, NULL);
+	da_json_raw(&m.w, "a", "[1, {}]");
+	da_json_raw(&m.w, "b", "null");
+	da_json_close(&m.w);
+	text = da_json_mem_end(&m);
+	ck_assert_str_eq(text, "{\"a\":[1, {}],\"b\":null}");
+	free(text);
+}
+END_TEST
+
 /* Every byte pair, and the borders of UTF-8. */
 START_TEST(any_bytes)
 {
@@ -149,13 +167,13 @@ static const char *const valid[] = {
 };
 
 static const char *const invalid[] = {
-	"",          " ",         "01",          "-",          "1.",        ".5",
-	"1e",        "+1",        "tru",         "truex",      "nul",       "\"",
-	"\"\\x\"",   "\"\\u12\"", "\"\\u12g4\"", "\"\n\"",     "[",         "]",
-	"[1",        "[1,",       "[1,]",        "[,1]",       "[1 2]",     "{",
-	"{1:2}",     "{\"a\"}",   "{\"a\":}",    "{\"a\":1,}", "{\"a\" 1}", "{\"a\":1 \"b\":2}",
-	"[1]]",      "1 2",       "'a'",         "NaN",        "{a:1}",     "[1}",
-	"{\"a\":1]",
+	"",       " ",         "01",          "-",          ".5",        "1e",
+	"+1",     "tru",       "truex",       "nul",        "\"",        "\"\\x\"",
+	"[",      "\"\\u12\"", "\"\\u12g4\"", "]",          "[1",        "[1,",
+	"[1,]",   "[,1]",      "[1 2]",       "{",          "{1:2}",     "{\"a\"}",
+	"{a:1}",  "{\"a\":}",  "{\"a\":1,}",  "{\"a\" 1}",  "[1]]",      "{\"a\":1 \"b\":2}",
+	"1 2",    "'a'",       "[1}",         "{\"a\":1]",  "[TRUE]",    "[]x",
+	"/**/ 1", "[1]\v",     "null null",   "[01]",       "{\"a\"1}",
 };
 
 START_TEST(grammar)
@@ -169,6 +187,7 @@ START_TEST(grammar)
 		copy = malloc(n); /* no terminator: a read past the end is found by the sanitizer */
 		memcpy(copy, valid[i], n);
 		ck_assert_msg(da_json_open(copy, n, &v), "refused: %s", valid[i]);
+		da_json_free(&v);
 		free(copy);
 	}
 	for (size_t i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++) {
@@ -179,6 +198,9 @@ START_TEST(grammar)
 		ck_assert_msg(!da_json_open(copy, n, &v), "accepted: %s", invalid[i]);
 		free(copy);
 	}
+	/* a NUL ends no text */
+	ck_assert(!da_json_open("[1]\0", 4, &v) && !da_json_open("1\0", 2, &v) &&
+		  !da_json_open("[1\0]", 4, &v) && !da_json_open("{}\0{}", 5, &v));
 }
 END_TEST
 
@@ -197,6 +219,7 @@ START_TEST(every_cut)
 		free(copy);
 	}
 	ck_assert(da_json_open(text, sizeof(text) - 1, &v));
+	da_json_free(&v);
 }
 END_TEST
 
@@ -208,18 +231,65 @@ START_TEST(depth)
 	memset(text, '[', DA_JSON_DEPTH);
 	memset(text + DA_JSON_DEPTH, ']', DA_JSON_DEPTH);
 	ck_assert(da_json_open(text, 2 * DA_JSON_DEPTH, &v));
+	da_json_free(&v);
 	memset(text, '[', DA_JSON_DEPTH + 1);
 	memset(text + DA_JSON_DEPTH + 1, ']', DA_JSON_DEPTH + 1);
 	ck_assert(!da_json_open(text, 2 * DA_JSON_DEPTH + 2, &v));
 }
 END_TEST
 
+/* `n` bytes: an array of this element again and again, spaces after it. */
+static bool opens(const char *element, size_t n)
+{
+	size_t len = strlen(element), at = 0;
+	char *text = malloc(n);
+	struct da_json v;
+	bool opened;
+
+	memset(text, ' ', n);
+	for (text[at++] = '['; at + len + 1 <= n; at += len)
+		memcpy(text + at, element, len);
+	text[at - 1] = ']'; /* over the last comma */
+	opened = da_json_open(text, n, &v);
+	if (opened)
+		da_json_free(&v);
+	free(text);
+	return opened;
+}
+
+/* Neither long texts nor such as take much memory for each byte. */
+START_TEST(size)
+{
+	ck_assert(opens("\"a string of some 100 bytes, so that it takes less memory than there are bytes of "
+			"text; or not much more\",",
+			DA_JSON_MAX_TEXT));
+	ck_assert(!opens("\"a string of some 100 bytes, so that it takes less memory than there are bytes of "
+			 "text; or not much more\",",
+			 DA_JSON_MAX_TEXT + 1));
+	ck_assert(opens("{},", 3 * 100000));
+	ck_assert(!opens("{},", 3 * 1000000));
+	ck_assert(opens("1,", 2 * 500000));
+	ck_assert(!opens("1,", 2 * 2000000));
+	ck_assert(!opens("[],", 3 * 1000000));
+}
+END_TEST
+
+static void check_text(const struct da_json *v, const char *want)
+{
+	char *text = da_json_text(v);
+
+	ck_assert_str_eq(text, want);
+	free(text);
+}
+
 START_TEST(lookups)
 {
 	static const char text[] =
-		"{\"n\": 18446744073709551615, \"i\": -7, \"big\": 18446744073709551616, \"f\": 1.5, "
+		"{\"n\": 18446744073709551615, \"i\": -7, \"f\": 1.5, \"e\": 1e3, \"t\": \"7\", "
+		"\"low\": -9223372036854775809, \"max\": 9223372036854775807, "
+		"\"min\": -9223372036854775807, \"over\": 9223372036854775808, "
 		"\"s\": \"\\ud83d\\ude00\\ud800x\\u00e9\\u0000y\", \"b\": false, \"z\": null, "
-		"\"o\": {\"n\": 1}, \"a\": [10, [20, 21], {\"n\": 30}]}";
+		"\"o\": {\"n\": 1}, \"a\": [10, [20, 21], {\"n\": 30, \"p\": \"/\"}, null]}";
 	struct da_json v, m, e;
 	uint64_t u = 42;
 	int64_t i = 42;
@@ -233,32 +303,57 @@ START_TEST(lookups)
 	ck_assert(da_json_get_i64(&v, "i", &i));
 	ck_assert_int_eq(i, -7);
 	u = 42;
-	ck_assert(!da_json_get_u64(&v, "big", &u) && !da_json_get_u64(&v, "i", &u) &&
-		  !da_json_get_u64(&v, "f", &u) && !da_json_get_u64(&v, "s", &u) &&
+	ck_assert(!da_json_get_u64(&v, "i", &u) && !da_json_get_u64(&v, "low", &u) &&
+		  !da_json_get_u64(&v, "f", &u) && !da_json_get_u64(&v, "e", &u) &&
+		  !da_json_get_u64(&v, "t", &u) && !da_json_get_u64(&v, "b", &u) &&
+		  !da_json_get_u64(&v, "z", &u) && !da_json_get_u64(&v, "o", &u) &&
 		  !da_json_get_u64(&v, "none", &u));
 	ck_assert_uint_eq(u, 42);
 	i = 42;
-	ck_assert(!da_json_get_i64(&v, "n", &i) && i == 42);
+	ck_assert(!da_json_get_i64(&v, "n", &i) && !da_json_get_i64(&v, "over", &i) &&
+		  !da_json_get_i64(&v, "low", &i) && !da_json_get_i64(&v, "t", &i) && i == 42);
+	ck_assert(da_json_get_i64(&v, "max", &i) && i == INT64_MAX);
+	ck_assert(da_json_get_i64(&v, "min", &i) && i == -INT64_MAX);
+	ck_assert(da_json_get_u64(&v, "over", &u) && u == (uint64_t)INT64_MAX + 1);
 	ck_assert(da_json_get_bool(&v, "b", &b) && !b);
-	ck_assert(!da_json_get_bool(&v, "z", &b));
-	ck_assert(da_json_get(&v, "z", &m) && da_json_is_null(&m));
+	ck_assert(!da_json_get_bool(&v, "z", &b) && !da_json_get_bool(&v, "n", &b) && !b);
+	ck_assert(da_json_get(&v, "z", &m) && da_json_is_null(&m) && !da_json_is_object(&m));
+	ck_assert(!da_json_get(&m, "n", &e) && !da_json_get_u64(&m, "n", &u) && da_json_count(&m) == 0);
+	ck_assert(da_json_get(&v, "b", &m) && !da_json_is_null(&m));
 	ck_assert(da_json_get_string(&v, "s", s, sizeof(s)));
 	ck_assert_str_eq(
 		s,
 		"\xf0\x9f\x98\x80\xef\xbf\xbdx\xc3\xa9"); /* a lone half becomes U+FFFD; NUL ends */
 	ck_assert(da_json_get_string(&v, "s", s, 8));     /* cut at a character, not inside one */
 	ck_assert_str_eq(s, "\xf0\x9f\x98\x80\xef\xbf\xbd");
-	ck_assert(!da_json_get_string(&v, "n", s, sizeof(s)));
+	ck_assert(da_json_get_string(&v, "s", s, 7) && !strcmp(s, "\xf0\x9f\x98\x80"));
+	ck_assert(da_json_get_string(&v, "s", s, 4) && !strcmp(s, ""));
+	ck_assert(da_json_get_string(&v, "s", s, 1) && !strcmp(s, ""));
+	ck_assert(!da_json_get_string(&v, "n", s, sizeof(s)) && !da_json_get_string(&v, "z", s, sizeof(s)));
+	ck_assert(da_json_is_object(&v) && da_json_count(&v) == 0);
 	ck_assert(da_json_get(&v, "o", &m) && da_json_get_u64(&m, "n", &u) && u == 1);
 	ck_assert(!da_json_next(&m, &pos, &e));
-	ck_assert(da_json_get(&v, "a", &m) && !da_json_get_u64(&m, "n", &u));
-	ck_assert(da_json_next(&m, &pos, &e) && e.len == 2 && !memcmp(e.p, "10", 2));
-	ck_assert(da_json_next(&m, &pos, &e) && e.len == 8);
+	ck_assert(da_json_get(&v, "a", &m) && !da_json_get_u64(&m, "n", &u) && !da_json_is_object(&m));
+	ck_assert_uint_eq(da_json_count(&m), 4);
+	ck_assert(da_json_next(&m, &pos, &e));
+	check_text(&e, "10");
+	ck_assert(da_json_next(&m, &pos, &e) && da_json_count(&e) == 2);
+	check_text(&e, "[20,21]");
 	ck_assert(da_json_next(&m, &pos, &e) && da_json_get_u64(&e, "n", &u) && u == 30);
-	ck_assert(!da_json_next(&m, &pos, &e));
+	check_text(&e, "{\"n\":30,\"p\":\"/\"}");
+	ck_assert(da_json_next(&m, &pos, &e) && da_json_is_null(&e));
+	check_text(&e, "null");
+	ck_assert(!da_json_next(&m, &pos, &e) && !da_json_next(&m, &pos, &e));
+	da_json_free(&v);
 	ck_assert(da_json_open("[]", 2, &v));
 	pos = 0;
 	ck_assert(!da_json_next(&v, &pos, &e));
+	da_json_free(&v);
+	ck_assert(da_json_open("{\"a\":1,\"a\":2}", 13, &v));
+	ck_assert(da_json_get_u64(&v, "a", &u) && u == 2);
+	da_json_free(&v);
+	ck_assert(da_json_open("null", 4, &v) && da_json_is_null(&v));
+	da_json_free(&v);
 }
 END_TEST
 
@@ -271,10 +366,12 @@ int main(void)
 
 	tcase_add_test(t, written_compact);
 	tcase_add_test(t, written_indented);
+	tcase_add_test(t, written_in_memory);
 	tcase_add_test(t, any_bytes);
 	tcase_add_test(t, grammar);
 	tcase_add_test(t, every_cut);
 	tcase_add_test(t, depth);
+	tcase_add_test(t, size);
 	tcase_add_test(t, lookups);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);

@@ -250,9 +250,30 @@ START_TEST(late_reports_find_their_interval)
 		uint64_t ms;
 		unsigned update;
 	} step[] = {
-		{12, 1},  {13, 0},  {14, 0},  {15, 1},  {11, 0},  {4, 1},
-		{4, 0},   {900, 1}, {890, 1}, {890, 0}, {500, 0}, /* more than 64 intervals late: not told apart, not credited */
-		{901, 0}, {905, 1}, {5, 0},
+		{12, 1},
+		{13, 0},
+		{14, 0},
+		{15, 1},
+		{11, 0},
+		{4, 1},
+		{4, 0},
+		{900, 1},
+		{890, 1},
+		{890, 0},
+		{500, 0}, /* more than 64 intervals late: not told apart, not credited */
+		{901, 0},
+		{905, 1},
+		{5, 0},
+		/* 63 intervals late is remembered, 64 is not */
+		{1315, 1},
+		{1000, 1},
+		{1000, 0},
+		{999, 0},
+		{1630, 1},
+		{1310, 0},
+		{1315, 0},
+		{1316, 0},
+		{1320, 1},
 	};
 	struct da_match *m = new_match(&virt);
 	uint64_t update = 0;
@@ -358,6 +379,29 @@ START_TEST(mapped_over)
 	ck_assert_str_eq(region_at(s, 0x1a0000)->label, "/lib/c.so rw-");
 	ck_assert_uint_eq(region_at(s, 0x1a0000)->by_event[0].samples, 1);
 	ck_assert_uint_eq(region_at(s, 0x1a0000)->from_ns, 14);
+	da_match_free(m);
+}
+END_TEST
+
+/* An older mapping that was hit behind a later, silent one begins where that ends. */
+START_TEST(mapped_over_in_front)
+{
+	struct da_match *m = new_match(&virt);
+	const struct da_space *s;
+
+	map(1, 0x100000, 0x200000, "/old", PROT_READ, 10);
+	put(m, at(1, 0x1f0000, 11));
+	map(1, 0x100000, 0x140000, "/new", PROT_READ, 12);
+	map(1, 0x1f8000, 0x280000, "/newer", PROT_READ, 13);
+	ck_assert_int_eq(da_match_finish(m), 0);
+	s = da_match_space(m, 0);
+	check_space(s);
+	ck_assert_uint_eq(s->nr_regions, 3);
+	ck_assert_str_eq(s->regions[0].label, "/new r--");
+	ck_assert_uint_eq(s->regions[1].start, 0x140000);
+	ck_assert_uint_eq(s->regions[1].end, 0x1f8000);
+	ck_assert_str_eq(s->regions[1].label, "/old r--");
+	ck_assert_uint_eq(s->regions[2].start, 0x1f8000);
 	da_match_free(m);
 }
 END_TEST
@@ -737,6 +781,7 @@ int main(void)
 	tcase_add_test(t, without_times);
 	tcase_add_test(t, heap_grows_and_stays_one_region);
 	tcase_add_test(t, mapped_over);
+	tcase_add_test(t, mapped_over_in_front);
 	tcase_add_test(t, same_addresses_at_different_times);
 	tcase_add_test(t, random_mappings);
 	tcase_add_test(t, labels);

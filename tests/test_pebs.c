@@ -270,6 +270,9 @@ START_TEST(absent_fields)
 	ck_assert_uint_eq(res.reports[0].has, DA_HAS_VADDR | DA_HAS_IP | DA_HAS_TICKS);
 	ck_assert(!res.reports[0].op && !res.reports[0].data_src);
 	decode_release(&res);
+	decode(&b, DA_PEBS_SKL, DA_PEBS_SRC_NR, &res); /* no such kind */
+	ck_assert(res.nr == 1 && !res.reports[0].op && !res.reports[0].data_src);
+	decode_release(&res);
 	/* before Alder Lake the latency word is one number */
 	b.len = 0;
 	put_adaptive(&b, 1, 0, 64, 0);

@@ -903,6 +903,41 @@ START_TEST(unknown_ids)
 }
 END_TEST
 
+/* An attr that is lost takes its samples with it: they are not read as another event's. */
+START_TEST(lost_attr)
+{
+	for (int v = 0; v < 3; v++) {
+		struct da_error err = {0};
+		struct gen_file f;
+		struct gen out = {0};
+		struct da_reader *r;
+		struct tally t;
+		char *path;
+
+		whole(&f, false);
+		f.attrs_last = true;
+		if (v == 2)
+			f.ev[1].attr = attr_a, f.ev[1].attr.config = 77;
+		gen_file_build(&f, &out);
+		/* the second of two, cut off or with a size that none has */
+		if (v)
+			memset(out.p + out.len - 144 + 4, 9, 4);
+		path = gen_write(out.p, v ? out.len : out.len - 20);
+		ck_assert_int_eq(da_reader_open(&r, path, &err), 0);
+		ck_assert_uint_eq(da_reader_nr_events(r), 1);
+		tally(r, &t);
+		ck_assert_uint_eq(t.by_event[0], 12 * 8 + 1);
+		ck_assert_uint_eq(t.no_event, 12 * 7);
+		ck_assert_uint_eq(da_reader_info(r)->unknown_ids, 12 * 7);
+		ck_assert(da_reader_info(r)->damaged);
+		da_reader_close(r);
+		gen_unlink(path);
+		gen_free(&out);
+		gen_file_free(&f);
+	}
+}
+END_TEST
+
 /* Events that put their ids in different places: each is found by an id of its own. */
 START_TEST(ids_in_different_places)
 {
@@ -2013,6 +2048,7 @@ int main(void)
 	tcase_add_test(tc, directory_with_data_only);
 	tcase_add_test(tc, directory_with_damage);
 	tcase_add_test(tc, unknown_ids);
+	tcase_add_test(tc, lost_attr);
 	tcase_add_test(tc, ids_in_different_places);
 	tcase_add_test(tc, many_ids);
 	tcase_add_test(tc, no_sample_id_all);

@@ -253,6 +253,7 @@ START_TEST(json_shape)
 		ck_assert(da_json_get_u64(&m, "callback", &n));
 		ck_assert(member(&m, "enqueue", &list) &&
 			  da_json_is_null(&list) == (spoilers[i] == spoil_foreign));
+		da_json_free(&v);
 		done(&s);
 	}
 }
@@ -277,10 +278,12 @@ START_TEST(json_recorded)
 		  da_json_get_u64(&layer, "in", &n) && n == 99);
 	ck_assert(da_json_get(&v, "recorded_ledger", &m) && da_json_get(&m, "sample", &layer) &&
 		  da_json_get_u64(&layer, "in", &n) && n == 170);
+	da_json_free(&v);
 	done(&s);
 	show(&s, spoil_nothing, da_render_verdict_json);
 	ck_assert(da_json_open(s.text, s.len, &v));
 	ck_assert(da_json_get(&v, "recorded_ledger", &m) && da_json_is_null(&m));
+	da_json_free(&v);
 	done(&s);
 }
 END_TEST
@@ -348,8 +351,10 @@ START_TEST(hostile_bytes)
 		ck_assert_ptr_null(memchr(s.text, 0xff, s.len));
 		ck_assert_ptr_null(memmem(s.text, s.len, "\xc2\x9b", 2));
 		ck_assert_ptr_null(memmem(s.text, s.len, "\xed\xa0", 2));
-		if (all[i] == da_render_verdict_json)
+		if (all[i] == da_render_verdict_json) {
 			ck_assert(da_json_open(s.text, s.len, &v));
+			da_json_free(&v);
+		}
 		if (all[i] == da_render_verdict_junit)
 			ck_assert_ptr_null(strstr(s.text, "<b>"));
 		if (all[i] == da_render_verdict_tap)

@@ -245,6 +245,9 @@ static const struct vector {
 	{"align 2 at 11", PC "49012000" VA "01", {{RECORD, 23, 0, STORE}, {EMPTY, 0, 0, ""}}},
 	{"align 4 at 11", PC "49012100" VA "01", {{RECORD, 23, 0, STORE}, {EMPTY, 0, 0, ""}}},
 	{"extended index", PC "490121" VA "01", {{RECORD, 22, 0, "pc=401000 op=1 class=1"}, {EMPTY, 0, 0, ""}}},
+	/* a later packet replaces one of its kind; events are collected */
+	{"packets twice", PC2 PC "4202520401" "4900" VA2 VA "01",
+	 {{RECORD, 44, 0, "pc=401000 va=aaaa00002040 op=0 class=1 events=106"}, {EMPTY, 0, 0, ""}}},
 	{"cut alignment", PC "4901" VA "012300", {{RECORD, 21, 0, STORE}, {NEED_MORE, 0, 0, ""}}},
 };
 /* clang-format on */

@@ -217,20 +217,23 @@ START_TEST(gaps)
 
 	/* the open record went with the gap; what comes is a new one */
 	feed(st, open, sizeof(open), 0, false, false, &res);
+	ck_assert(!spe->idle(st));
 	feed(st, whole, sizeof(whole), 4096, true, false, &res);
+	ck_assert(spe->idle(st));
 	ck_assert(res.nr == 1 && res.stats.truncated_records == 1 && res.stats.records == 1);
 	/* nothing was open: nothing is lost */
 	feed(st, whole, sizeof(whole), 8192, true, false, &res);
 	ck_assert(res.nr == 2 && res.stats.truncated_records == 1);
 	/* damage ends at a gap too */
 	feed(st, bad, sizeof(bad), 0, false, false, &res);
-	ck_assert(res.stats.damaged_records == 1 && st->resync);
+	ck_assert(res.stats.damaged_records == 1 && st->resync && !spe->idle(st));
 	feed(st, whole, sizeof(whole), 100, true, false, &res);
 	ck_assert(res.nr == 3 && res.stats.damaged_records == 1);
 	/* but without one the next record goes with it */
 	feed(st, bad, sizeof(bad), 0, false, false, &res);
 	feed(st, rest, sizeof(rest), sizeof(bad), false, false, &res);
 	ck_assert(res.nr == 3 && res.stats.damaged_records == 2 && !st->resync);
+	ck_assert(spe->idle(st));
 	/* an empty window changes nothing */
 	feed(st, open, sizeof(open), 0, false, false, &res);
 	feed(st, NULL, 0, 0, false, false, &res);

@@ -761,7 +761,10 @@ START_TEST(limits)
 	nothing(t, 7, END, 0x1000 * 10);
 	for (uint64_t i = 30; i < 60; i++)
 		comm(t, i, 7, 7, "x");
-	ck_assert_uint_eq(da_tasks_stats(t).over_limit, 40);
+	ck_assert_uint_eq(t->nr_ops, 39);
+	ck_assert_uint_eq(t->nr_maps, 30);
+	ck_assert_uint_eq(log_task(t, 7)->nr_comms, 9);
+	ck_assert_uint_eq(da_tasks_stats(t).over_limit, 41);
 	da_tasks_free(t);
 
 	t = log_new(&(struct log_limits){.maps_per_mm = 100000, .nodes = 2048, .ops = 100000});

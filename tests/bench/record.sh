@@ -56,14 +56,19 @@ PY
 }
 
 compare() { # NAME WORKLOAD-ARGS PERF-OPTIONS OUR-OPTIONS
-	local name=$1 i
+	local name=$1 i tool tools=(bare perf damon-attrs)
 	export WORK_ARGS=$2
 	for ((i = 0; i < runs; i++)); do
-		measure "$name" bare "$tmp/work"
-		# shellcheck disable=SC2086
-		measure "$name" perf perf record -q -o "$tmp/file" $3 -- "$tmp/work"
-		# shellcheck disable=SC2086
-		measure "$name" damon-attrs "$DA" record -q -o "$tmp/file" $4 -- "$tmp/work"
+		# Each tool is first once in three rounds, so that what else the machine does meets all alike.
+		for tool in 0 1 2; do
+			tool=${tools[(tool + i) % 3]}
+			# shellcheck disable=SC2086
+			case $tool in
+			bare) measure "$name" bare "$tmp/work" ;;
+			perf) measure "$name" perf perf record -q -o "$tmp/file" $3 -- "$tmp/work" ;;
+			*) measure "$name" "$tool" "$DA" record -q -o "$tmp/file" $4 -- "$tmp/work" ;;
+			esac
+		done
 	done
 }
 

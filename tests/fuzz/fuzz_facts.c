@@ -72,8 +72,10 @@ static void show(const struct da_verdict_view *v,
 	must(f != NULL);
 	render(f, v);
 	must(!fclose(f));
-	if (json)
+	if (json) {
 		must(da_json_open(text, len, &j));
+		da_json_free(&j);
+	}
 	for (size_t i = 0; i < len; i++)
 		must((unsigned char)text[i] >= 0x20 || text[i] == '\n');
 	free(text);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The fields of perf_mem_data_src as numbers (uapi linux/perf_event.h), for decoders that build such a
- * value from what their hardware says. Ours, because decoders include no kernel header and because a
- * newer kernel's values must not depend on the headers of the build. Values only, no policy.
+ * The fields of perf_mem_data_src as numbers (uapi linux/perf_event.h), for what builds such a value: the
+ * decoders from what their hardware says, and the generator of fake samples. Ours, because decoders include
+ * no kernel header and because a newer kernel's values must not depend on the headers of the build. Values
+ * only, no policy.
  */
 #ifndef DA_DATASRC_H
 #define DA_DATASRC_H

@@ -8,6 +8,7 @@
 #include "da_fake.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,50 +93,33 @@ static bool piece_is(struct piece a, const char *s)
 	return strlen(s) == a.len && !memcmp(a.p, s, a.len);
 }
 
-/* Messages are put together by hand: a decoder has no stdio. What does not fit is cut. */
-static void say(struct da_error *err, const char *text, size_t len)
-{
-	size_t at = strlen(err->msg), room = sizeof(err->msg) - 1 - at;
-
-	memcpy(err->msg + at, text, len < room ? len : room);
-	err->msg[at + (len < room ? len : room)] = '\0';
-}
-
-static void say_list(struct da_error *err, const char *const *names, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		if (i)
-			say(err, ", ", 2);
-		say(err, names[i], strlen(names[i]));
-	}
-}
-
 static int usage(struct da_error *err, const char *problem, struct piece subject, const char *rest)
 {
-	if (!err)
-		return -DA_EUSAGE;
-	*err = (struct da_error){.code = DA_EUSAGE};
-	say(err, problem, strlen(problem));
-	say(err, " '", 2);
-	say(err, subject.p, subject.len);
-	say(err, "' ", 2);
-	say(err, rest, strlen(rest));
-	return -DA_EUSAGE;
+	return da_fail(err, DA_EUSAGE, 0, "%s '%.*s' %s", problem, (int)subject.len, subject.p, rest);
+}
+
+/* Appends to a list of names in words; what does not fit is cut. */
+static void add_name(char *list, size_t size, const char *name)
+{
+	size_t n = strlen(list);
+
+	snprintf(list + n, size - n, "%s%s", n ? ", " : "", name);
 }
 
 static int one_of(struct piece term, struct piece value, const char *const *names, size_t nr,
 		  int *out, struct da_error *err)
 {
+	char known[256] = "", rest[300];
+
 	for (size_t i = 0; i < nr; i++) {
 		if (piece_is(value, names[i])) {
 			*out = (int)i;
 			return 0;
 		}
+		add_name(known, sizeof(known), names[i]);
 	}
-	usage(err, "fake: term", term, "takes one of ");
-	if (err)
-		say_list(err, names, nr);
-	return -DA_EUSAGE;
+	snprintf(rest, sizeof(rest), "takes one of %s", known);
+	return usage(err, "fake: term", term, rest);
 }
 
 static int digit(char c)
@@ -194,15 +178,12 @@ static int number(struct da_fake *f, const struct number_term *t, struct piece t
 
 static int unknown(struct piece term, struct da_error *err)
 {
-	usage(err, "fake: unknown term", term, "(known: pattern, fail");
-	if (!err)
-		return -DA_EUSAGE;
-	for (size_t i = 0; i < NR_NUMBER_TERMS; i++) {
-		say(err, ", ", 2);
-		say(err, number_terms[i].name, strlen(number_terms[i].name));
-	}
-	say(err, ")", 1);
-	return -DA_EUSAGE;
+	char known[256] = "pattern, fail", rest[300];
+
+	for (size_t i = 0; i < NR_NUMBER_TERMS; i++)
+		add_name(known, sizeof(known), number_terms[i].name);
+	snprintf(rest, sizeof(rest), "(known: %s)", known);
+	return usage(err, "fake: unknown term", term, rest);
 }
 
 static int parse_term(struct da_fake *f, struct piece term, struct da_error *err)
@@ -242,11 +223,8 @@ int da_fake_new(struct da_fake **out, const char *terms, uint32_t pid, struct da
 	int rc = 0;
 
 	*out = NULL;
-	if (!f) {
-		if (err)
-			*err = (struct da_error){.code = DA_ENOMEM, .msg = "out of memory"};
-		return -DA_ENOMEM;
-	}
+	if (!f)
+		return da_fail(err, DA_ENOMEM, 0, "out of memory");
 	f->rate = 10000;
 	f->size = 16ull << 20;
 	f->base = DEFAULT_BASE;

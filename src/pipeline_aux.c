@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Byte decoders in the sample layer: AUX trace data in bulk, raw samples record by record.
+ *
+ * What a decoder cannot know is added here: the CPU, the time that ticks of the PMU's counter stand for,
+ * the task. Where the bytes come from is the caller's business.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline_priv.h"
+
+uint64_t da_clock_ns(const struct da_clock *c, uint64_t ticks)
+{
+	uint64_t t = c->wraps ? c->cycles + ((ticks - c->cycles) & c->mask) : ticks;
+
+	return c->zero + (uint64_t)((unsigned __int128)t * c->mult >> c->shift);
+}
+
+/* ---- AUX trace data ---- */
+
+/* Ticks to time; where that is not known, the time of the bytes stands for them. */
+static void set_time(const struct da_aux_source *s, struct da_report *r)
+{
+	if (r->has & DA_HAS_TICKS) {
+		r->has &= ~(uint32_t)DA_HAS_TICKS;
+		if (s->clock) {
+			r->time_ns = da_clock_ns(s->clock, r->time_ns);
+			r->has |= DA_HAS_TIME;
+			return;
+		}
+		r->time_ns = s->time_ns;
+		r->has |= s->time_ns ? DA_HAS_TIME : 0;
+	}
+}
+
+/* Returns false where the caller does not want the report. */
+static bool aux_report(struct da_lane *l, const struct da_report *r)
+{
+	struct da_report out = *r;
+
+	set_time(l->aux, &out);
+	if (l->aux->complete && !l->aux->complete(l->aux->ctx, &out))
+		return false;
+	lane_emit(l, &out, l->led);
+	return true;
+}
+
+static void on_batch(void *ctx, const struct da_report *r, size_t n)
+{
+	struct da_lane *l = ctx;
+	uint64_t valid = 0;
+
+	for (size_t i = 0; i < n; i++)
+		valid += aux_report(l, &r[i]);
+	da_count(&l->led->in[DA_STAGE_SAMPLE], valid);
+	da_count(&l->led->out[DA_STAGE_SAMPLE], valid);
+}
+
+static void on_dropped(void *ctx, enum da_drop why, uint64_t n)
+{
+	struct da_lane *l = ctx;
+
+	da_count(&l->led->in[DA_STAGE_SAMPLE], n);
+	da_count(&l->led->drop[why], n);
+}
+
+static void on_report(void *ctx, const struct da_report *r)
+{
+	struct da_lane *l = ctx;
+
+	l->given += aux_report(l, r);
+}
+
+static void on_record(void *ctx, unsigned nr_reports, enum da_drop why)
+{
+	struct da_lane *l = ctx;
+
+	if (!nr_reports) {
+		on_dropped(l, why, 1);
+	} else if (l->given) {
+		da_count(&l->led->in[DA_STAGE_SAMPLE], 1);
+		da_count(&l->led->out[DA_STAGE_SAMPLE], 1);
+	}
+	l->given = 0;
+}
+
+static void *state_of(struct per_cpu *c, const struct da_decoder *d)
+{
+	if (!c->state)
+		c->state = calloc(1, d->state_size ? d->state_size : 1);
+	return c->state;
+}
+
+size_t da_lane_aux(struct da_lane *l, const struct da_aux_source *s, const struct da_input *in)
+{
+	const struct da_sink sink = {.report = on_report,
+				     .record = on_record,
+				     .ctx = l,
+				     .batch = on_batch,
+				     .dropped = on_dropped};
+	bool on_cpu = s->cpu != UINT32_MAX;
+	struct per_cpu *c =
+		s->event < l->p->nr ? lane_cpu(l, s->event, on_cpu ? s->cpu : 0) : NULL;
+	const struct lane_event *e;
+	struct da_input with_base = *in;
+
+	if (!c)
+		return in->len;
+	e = &l->p->ev[s->event];
+	if (!e->decoder || !state_of(c, e->decoder))
+		return in->len;
+	l->base = (struct da_report){
+		.event = s->event,
+		.cpu = on_cpu ? s->cpu : 0,
+		.time_ns = s->time_ns,
+		.period = e->attr.flags & DA_ATTR_FREQ ? 1 : e->attr.sample_period,
+		.has = DA_HAS_PERIOD | (on_cpu ? DA_HAS_CPU : 0u) | (s->time_ns ? DA_HAS_TIME : 0u),
+	};
+	with_base.base = &l->base;
+	l->led = &c->ledger;
+	l->aux = s;
+	l->given = 0;
+	return e->decoder->decode(c->state, &with_base, &sink, &c->stats);
+}
+
+bool da_lane_aux_idle(struct da_lane *l, const struct da_aux_source *s)
+{
+	struct per_cpu *c = s->event < l->p->nr
+				    ? lane_cpu(l, s->event, s->cpu != UINT32_MAX ? s->cpu : 0)
+				    : NULL;
+	const struct da_decoder *d = c ? l->p->ev[s->event].decoder : NULL;
+
+	return !d || !c->state || (d->idle && d->idle(c->state));
+}
+
+static void add_stats(struct da_decode_stats *sum, const struct da_decode_stats *s)
+{
+	sum->records += s->records;
+	sum->damaged_records += s->damaged_records;
+	sum->bad_bytes += s->bad_bytes;
+	sum->resync_bytes += s->resync_bytes;
+	sum->truncated_records += s->truncated_records;
+	sum->reserved_packets += s->reserved_packets;
+}
+
+void da_lane_decode_stats(const struct da_lane *l, struct da_decode_stats *sum)
+{
+	memset(sum, 0, sizeof(*sum));
+	for (uint32_t e = 0; e < l->p->nr; e++)
+		for (uint32_t c = 0; c < l->ev[e].nr; c++)
+			if (l->ev[e].cpus[c])
+				add_stats(sum, &l->ev[e].cpus[c]->stats);
+}
+
+bool da_lane_move(struct da_lane *to, struct da_lane *from)
+{
+	bool all = true;
+
+	for (uint32_t e = 0; e < from->p->nr && e < to->p->nr; e++) {
+		for (uint32_t c = 0; c < from->ev[e].nr; c++) {
+			struct per_cpu *f = from->ev[e].cpus[c];
+			struct per_cpu *t = f ? lane_cpu(to, e, c) : NULL;
+
+			if (!t) {
+				all &= !f;
+				continue;
+			}
+			da_ledger_add(&t->ledger, &f->ledger);
+			add_stats(&t->stats, &f->stats);
+			memset(&f->ledger, 0, sizeof(f->ledger));
+			memset(&f->stats, 0, sizeof(f->stats));
+		}
+	}
+	return all;
+}
+
+/* ---- raw samples ---- */
+
+static void raw_report(void *ctx, const struct da_report *r)
+{
+	struct da_lane *l = ctx;
+	struct da_report out = *r;
+
+	out.event = l->base.event;
+	out.cpu = l->base.cpu;
+	out.has |= DA_HAS_CPU;
+	if (!(out.has & DA_HAS_TIME) && (l->base.has & DA_HAS_TIME)) {
+		out.time_ns = l->base.time_ns;
+		out.has |= DA_HAS_TIME;
+	}
+	if (!(out.has & DA_HAS_TASK) && (l->base.has & DA_HAS_TASK)) {
+		out.pid = l->base.pid;
+		out.tid = l->base.tid;
+		out.has |= DA_HAS_TASK;
+	}
+	if (!(out.has & DA_HAS_PERIOD)) {
+		out.period = l->base.period;
+		out.has |= DA_HAS_PERIOD;
+	}
+	if (!l->given++)
+		da_count(&l->led->out[DA_STAGE_SAMPLE], 1);
+	lane_emit(l, &out, l->led);
+}
+
+static void raw_record(void *ctx, unsigned nr_reports, enum da_drop why)
+{
+	struct da_lane *l = ctx;
+
+	da_count(&l->led->in[DA_STAGE_SAMPLE], 1);
+	if (!nr_reports)
+		da_count(&l->led->drop[why], 1);
+	l->given = 0;
+}
+
+void lane_decode_raw(struct da_lane *l, const struct lane_event *e, struct per_cpu *c,
+		     const struct da_input *in)
+{
+	const struct da_sink sink = {.report = raw_report, .record = raw_record, .ctx = l};
+
+	if (!state_of(c, e->decoder))
+		return;
+	l->led = &c->ledger;
+	l->given = 0;
+	e->decoder->decode(c->state, in, &sink, &c->stats);
+}

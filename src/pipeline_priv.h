@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The insides of the sample layer, shared by src/pipeline*.c only: pipeline.c takes sample records,
+ * pipeline_aux.c what byte decoders make of AUX trace data and raw samples.
+ */
+#ifndef DA_PIPELINE_PRIV_H
+#define DA_PIPELINE_PRIV_H
+
+#include "da_pipeline.h"
+
+#define MAX_CPUS 65536 /* a CPU number beyond this comes from damage */
+
+struct lane_event {
+	struct da_attr attr;
+	enum da_producer producer;
+	const struct da_decoder *decoder; /* byte stream producers, else NULL */
+};
+
+struct da_pipeline {
+	struct lane_event *ev;
+	size_t nr;
+	enum da_arch arch;
+	struct da_tasks *tasks;
+	struct da_code_store *code;
+	da_paddr_fn paddr;
+	void *paddr_ctx;
+};
+
+struct per_cpu {
+	struct da_ledger ledger;
+	void *state; /* decoder's */
+	struct da_decode_stats stats;
+};
+
+struct per_event {
+	struct per_cpu **cpus; /* by CPU number; NULL where nothing happened */
+	uint32_t nr;
+};
+
+struct da_lane {
+	struct da_pipeline *p;
+	struct da_code *code;
+	da_emit_fn emit;
+	void *ctx;
+	struct per_event *ev;
+	/* context of the byte decoders' callbacks */
+	const struct da_aux_source *aux;
+	struct da_report base;
+	struct da_ledger *led;
+	unsigned given; /* reports passed on for the record under way */
+};
+
+/* What is kept of an event on a CPU; NULL: out of memory. */
+struct per_cpu *lane_cpu(struct da_lane *l, uint32_t event, uint32_t cpu);
+/* Passes a report of a valid record on, with its physical address where that can be known. */
+void lane_emit(struct da_lane *l, struct da_report *r, struct da_ledger *led);
+/* Decodes a raw sample; l->base is what its record says beside. */
+void lane_decode_raw(struct da_lane *l, const struct lane_event *e, struct per_cpu *c,
+		     const struct da_input *in);
+
+#endif
