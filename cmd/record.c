@@ -3,6 +3,7 @@
  * damon-attrs record: parses options, runs a session into a file, says what was recorded and lost.
  */
 #include <argp.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -217,7 +218,9 @@ static int record(struct args *a, int argc, char **argv)
 		run.session.target = DA_TARGET_SYSTEM; /* -C alone: all tasks of these CPUs, as perf */
 	run.progress = !a->quiet && (a->progress || isatty(STDERR_FILENO)) ? progress : NULL;
 	rc = run_session(&run, &res, &err);
-	if (rc) {
+	if (rc && err.sys == EPIPE && !strcmp(a->output, "-")) {
+		status = 1; /* the reader of the pipe has gone: nobody to tell */
+	} else if (rc) {
 		status = fail(&err);
 		if (res.exec_failed)
 			status = target_exit_status(res.command_status);

@@ -20,6 +20,7 @@
 #define DEFAULT_WIDTH  80
 #define DEFAULT_LIMIT  20
 #define DEFAULT_SPACES 5
+#define MAX_THREADS    256
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_SAMPLES, FORMAT_NR };
 static const char *const format_names[FORMAT_NR] = {"text", "json", "csv", "samples"};
@@ -33,7 +34,8 @@ enum {
 	OPT_WIDTH,
 	OPT_NO_HEATMAP,
 	OPT_COLOR,
-	OPT_PHYS
+	OPT_PHYS,
+	OPT_THREADS
 };
 
 struct list {
@@ -68,6 +70,7 @@ static const struct argp_option options[] = {
 	{"time", OPT_TIME, "START,STOP", 0, "Only this time, in seconds of the recording's clock, or with + from the "
 		"first sample; either may be left out", 2},
 	{"phys", OPT_PHYS, NULL, 0, "Physical memory too", 2},
+	{"threads", OPT_THREADS, "N", 0, "Decode AUX traces with N threads (as many as there are CPUs)", 2},
 	{NULL, 0, NULL, 0, "How to show it:", 3},
 	{"sort", 's', "KEY", 0, "Order of regions: share (default), samples, accesses, reads, writes, size, addr, label", 3},
 	{"limit", OPT_LIMIT, "N", 0, "At most N regions a table (text: 20, csv: all); 0: all, of all processes", 3},
@@ -212,6 +215,11 @@ static error_t parse_rest(int key, char *arg, struct args *a)
 			return bad(a, "bad width '%s' (wanted: %d to %d)", arg, DA_RENDER_WIDTH_MIN,
 				   DA_RENDER_WIDTH_MAX);
 		a->render.width = (unsigned)n;
+		return 0;
+	case OPT_THREADS:
+		if (opts_u64(arg, &n) || !n || n > MAX_THREADS)
+			return bad(a, "bad number of threads '%s' (wanted: 1 to %d)", arg, MAX_THREADS);
+		a->offline.threads = (unsigned)n;
 		return 0;
 	case OPT_NO_HEATMAP:
 		a->render.heatmap = false;

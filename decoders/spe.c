@@ -345,7 +345,7 @@ static bool walk_one(struct da_spe_state *st, const struct da_input *in, size_t 
 	switch (da_spe_walk(p, in->len - *at, in->offset + *at, &r, &start, &end)) {
 	case DA_SPE_WALK_RECORD:
 		give_record(o, &r);
-		if (learn && !begun)
+		if (learn)
 			da_spe_learn(&st->layouts, p + start, end - start, &r, o);
 		*at += end;
 		return true;

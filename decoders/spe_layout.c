@@ -3,8 +3,8 @@
  * Arm SPE: the cache of record layouts (da_spe.h says what a layout is and why it is safe to use).
  *
  * Only speed depends on this file: a record that no layout fits is left to the walk in spe.c, and the report
- * that a layout gives is the one that the walk would give. Padding of position-dependent length, several
- * events, operation or source packets, and records longer than DA_SPE_LAYOUT_MAX are never cached.
+ * that a layout gives is the one that the walk would give. Never cached are records with padding whose length
+ * depends on its position, with several events or source packets, or longer than DA_SPE_LAYOUT_MAX.
  */
 #include "da_spe.h"
 
@@ -184,8 +184,6 @@ static uint64_t bytes_mask(unsigned nr)
 /* The header bytes of the record and where its fields are. False: not to be cached. */
 static bool read_layout(struct da_spe_layout *l, const uint8_t *p, size_t len)
 {
-	bool op = false;
-
 	if (len > DA_SPE_LAYOUT_MAX)
 		return false;
 	for (size_t at = 0; at < len;) {
@@ -196,13 +194,7 @@ static bool read_layout(struct da_spe_layout *l, const uint8_t *p, size_t len)
 		da_spe_packet(p + at, len - at, 0, &k);
 		if (k.kind < DA_SPE_PAD || k.kind == DA_SPE_ALIGN)
 			return false;
-		fixed = k.head;
-		if (k.kind == DA_SPE_OP) {
-			if (op)
-				return false;
-			op = true;
-			fixed = k.len;
-		}
+		fixed = k.kind == DA_SPE_OP ? k.len : k.head;
 		f = field_of(l, &k);
 		if (f) {
 			if (f->mask && (k.kind == DA_SPE_EVENTS || k.kind == DA_SPE_SOURCE))

@@ -2,10 +2,10 @@
 /*
  * Instruction bytes at (process, address, time), and the cache of decoded instructions.
  *
- * Sources, in this order: bytes saved in the recording (DA_OWN_CODE); the mapped file, if device and
- * inode are still those of the mapping; live only, /proc/PID/map_files and the process's memory (JIT,
- * deleted files), and for the vdso of a process that has ended our own. What none of them has is "no
- * code", never a guess.
+ * Sources, in this order: offline the bytes saved in the recording (DA_OWN_CODE); the mapped file, if device
+ * and inode are still those of the mapping (live also through /proc/PID/map_files); live only, the process's
+ * memory (JIT, deleted files), and for the vdso of a process that has ended our own; live last, what was
+ * saved so far. What none of them has is "no code", never a guess. doc/registers.md section 4 has the rules.
  *
  * The cache is keyed by the code object (device, inode, generation, size and mtime of the file; or the
  * mapping id for anonymous code) and the offset in it, so it survives nothing that it must not: exec,

@@ -32,7 +32,7 @@ struct da_match_opts {
 	size_t nr_pids;
 	size_t nr_events;
 	bool accumulate; /* keep per-region numbers and heat cells (report); false: counters only (live) */
-	bool part;	  /* to be merged into another with da_match_merge() */
+	bool part;        /* to be merged into another with da_match_merge() */
 	size_t max_cells; /* bound of heat cells over all spaces, 32 bytes each; 0: 192 Ki */
 };
 

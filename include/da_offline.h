@@ -36,6 +36,8 @@ struct da_offline_opts {
 	size_t nr_comms;
 	uint64_t start_ns, stop_ns;         /* [start, stop); stop 0: to the end */
 	bool start_relative, stop_relative; /* counted from the first sample record */
+	unsigned threads;   /* for AUX traces; 0: as many as there are CPUs. Changes nothing but the speed */
+	uint64_t aux_part;  /* bytes of AUX trace that a thread decodes at a time, at least; 0: 16 MiB */
 	/* Every report, in decoding order, before it is matched; NULL: none. false: enough, end the run. */
 	bool (*report)(void *ctx, const struct da_offline *o, const struct da_report *r);
 	void *ctx;
@@ -51,6 +53,7 @@ struct da_offline_event {
 	uint64_t filtered;          /* sample records that a filter left out */
 	uint64_t first_ns, last_ns; /* of those taken; first > last: none with a time */
 	bool wanted;                /* the filter by event lets it pass */
+	bool sideband;              /* our recorder's carrier of MMAP and COMM: no sampler, not shown */
 };
 
 /* One event on one CPU. */

@@ -44,6 +44,8 @@ typedef void (*da_emit_fn)(void *ctx, const struct da_report *r, struct da_ledge
 struct da_lane;
 struct da_lane *da_lane_new(struct da_pipeline *p, da_emit_fn emit, void *ctx);
 void da_lane_free(struct da_lane *l);
+/* Reports go elsewhere from now on. */
+void da_lane_redirect(struct da_lane *l, da_emit_fn emit, void *ctx);
 /* Takes one SAMPLE record; others are ignored. event: index of its event. */
 void da_lane_sample(struct da_lane *l, uint32_t event, const struct da_rec *rec);
 

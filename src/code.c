@@ -68,7 +68,7 @@ struct front {
 
 /* The object of a mapping, as of its last look. */
 struct object {
-	uint64_t map_id, number, looked_ns;
+	uint64_t map_id, number, since, looked_ns;
 	bool valid;
 };
 
@@ -272,6 +272,7 @@ struct query {
 	struct code_key key;  /* of its saved pieces */
 	uint64_t object, off; /* off: file offset, or the address */
 	uint64_t left;        /* bytes from there to the mapping's end */
+	uint64_t since;       /* the file is known to be as it is from this time on */
 };
 
 /* Memory files change without a change of their times, and what they hold is written by the process. */
@@ -283,7 +284,7 @@ static bool is_file(const struct da_map *m)
 }
 
 /* The object's number; for files asked again every CODE_RECHECK_NS, because the file may have changed. */
-static uint64_t object_of(struct da_code *c, const struct query *q)
+static uint64_t object_of(struct da_code *c, struct query *q)
 {
 	struct object *o = &c->object[mix(q->map.id, 0) % OBJECTS];
 	uint64_t away =
@@ -291,14 +292,15 @@ static uint64_t object_of(struct da_code *c, const struct query *q)
 
 	if (!q->is_file)
 		return MEMORY | q->map.id;
-	if (o->valid && o->map_id == q->map.id && (!c->s->live || away <= CODE_RECHECK_NS))
-		return o->number;
-	pthread_mutex_lock(&c->s->files_lock);
-	o->number = code_files_object(c->s->files, &q->map, q->pid, q->time_ns);
-	pthread_mutex_unlock(&c->s->files_lock);
-	o->valid = o->number != 0;
-	o->map_id = q->map.id;
-	o->looked_ns = q->time_ns;
+	if (!o->valid || o->map_id != q->map.id || (c->s->live && away > CODE_RECHECK_NS)) {
+		pthread_mutex_lock(&c->s->files_lock);
+		o->number = code_files_object(c->s->files, &q->map, q->pid, q->time_ns, &o->since);
+		pthread_mutex_unlock(&c->s->files_lock);
+		o->valid = o->number != 0;
+		o->map_id = q->map.id;
+		o->looked_ns = q->time_ns;
+	}
+	q->since = o->since;
 	return o->number;
 }
 
@@ -394,7 +396,7 @@ static bool from_file(struct da_code *c, const struct query *q, struct code *cod
 				  at_most(q->left, sizeof(code->bytes)));
 	pthread_mutex_unlock(&c->s->files_lock);
 	code->source = FROM_FILE;
-	code->from = 0;
+	code->from = q->since;
 	code->to = UINT64_MAX;
 	c->stats.fetched_file += code->n != 0;
 	return code->n != 0;
@@ -424,9 +426,12 @@ static bool from_memory(struct da_code *c, const struct query *q, struct code *c
 static bool fetch(struct da_code *c, const struct query *q, struct code *code)
 {
 	*code = (struct code){.source = FROM_NOWHERE};
-	/* While recording what is there now comes first: what was saved may be of an earlier moment. */
-	if (!c->s->live && from_pieces(c, q, code))
+	/* While recording, what is there now comes before what was saved, which may be of an earlier moment;
+	 * unless a later moment is saved too: then this sample is the late one. */
+	if (from_pieces(c, q, code) && (!c->s->live || code->to != UINT64_MAX))
 		return true;
+	if (q->time_ns < q->since)
+		return false; /* what the file was then nobody knows any more */
 	if (from_file(c, q, code) || from_memory(c, q, code))
 		return true;
 	return c->s->live && from_pieces(c, q, code);
@@ -526,12 +531,14 @@ static bool still_right(struct da_code *c, struct slot *s, const struct query *q
 	size_t n;
 
 	switch (s->source) {
-	case FROM_FILE:
-		return true; /* a changed file is another object */
+	case FROM_FILE: /* a changed file is another object */
+		return q->time_ns >= s->from;
 	case FROM_PIECE:
 		return q->time_ns >= s->from && q->time_ns < s->to && s->pieces == pieces;
 	default:
-		if (q->time_ns >= s->from && q->time_ns < s->to)
+		if (q->time_ns < s->from)
+			return false;
+		if (q->time_ns < s->to)
 			return true;
 		n = read_memory(c, q, q->ip, now, at_most(q->left, sizeof(now)));
 		if (n && (n != s->n || memcmp(now, s->bytes, n) != 0))

@@ -49,6 +49,8 @@ struct file {
 	struct stat st;       /* valid if version > 0 */
 	bool looked;          /* looked_ns is valid */
 	uint64_t looked_ns;   /* samples' clock */
+	uint64_t latest_ns;   /* latest of these */
+	uint64_t since_ns;    /* when this version was first seen; 0: the first */
 	uint64_t used;        /* least recently used is closed first */
 	struct function *fn;  /* by start */
 	size_t nr_fn;
@@ -270,6 +272,7 @@ static bool changed(const struct stat *a, const struct stat *b)
 static void note_state(struct file *e, const struct stat *st)
 {
 	if (!e->version || changed(&e->st, st)) {
+		e->since_ns = e->version ? e->latest_ns : 0;
 		e->version++;
 		drop_functions(e);
 	}
@@ -309,6 +312,8 @@ static void look(struct code_files *f, struct file *e, const struct da_map *map,
 	if (due) {
 		e->looked = true;
 		e->looked_ns = time_ns;
+		if (time_ns > e->latest_ns)
+			e->latest_ns = time_ns;
 		if (e->fd < 0)
 			open_file(f, e, map, pid);
 		else if (fstat(e->fd, &st) == 0)
@@ -319,13 +324,15 @@ static void look(struct code_files *f, struct file *e, const struct da_map *map,
 }
 
 uint64_t code_files_object(struct code_files *f, const struct da_map *map, uint32_t pid,
-			   uint64_t time_ns)
+			   uint64_t time_ns, uint64_t *since)
 {
 	struct file *e = lookup(f, map);
 
+	*since = 0;
 	if (!e)
 		return 0;
 	look(f, e, map, pid, time_ns, false);
+	*since = e->since_ns;
 	return (uint64_t)(e - f->file + 1) << 32 | e->version;
 }
 

@@ -55,10 +55,11 @@ void code_files_allow(struct code_files *f, bool allowed, int64_t as_of_s);
 void code_files_live(struct code_files *f);
 
 /* A number for the file of a mapping as it is now: another file, or the same one after it was written to,
- * has another number. Looks at the file again when time_ns is more than CODE_RECHECK_NS away from the last
- * look (live only). 0: too many files. */
+ * has another number. *since: the time from which on it is known to be like this, 0 if it was never seen
+ * otherwise. Looks at the file again when time_ns is more than CODE_RECHECK_NS away from the last look
+ * (live only). 0: too many files. */
 uint64_t code_files_object(struct code_files *f, const struct da_map *map, uint32_t pid,
-			   uint64_t time_ns);
+			   uint64_t time_ns, uint64_t *since);
 
 /* Up to n bytes at a file offset; 0: the file cannot be had, or is not that of the mapping. */
 size_t code_files_read(struct code_files *f, const struct da_map *map, uint32_t pid,

@@ -63,7 +63,8 @@ int da_fail(struct da_error *e, int code, int sys, const char *fmt, ...)
 	va_end(ap);
 	if (sys) {
 		n = strlen(e->msg);
-		snprintf(e->msg + n, sizeof(e->msg) - n, ": %s", strerror_r(sys, text, sizeof(text)));
+		snprintf(e->msg + n, sizeof(e->msg) - n, ": %s",
+			 strerror_r(sys, text, sizeof(text)));
 	}
 	one_line(e->msg);
 	return -code;

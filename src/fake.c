@@ -95,7 +95,8 @@ static bool piece_is(struct piece a, const char *s)
 
 static int usage(struct da_error *err, const char *problem, struct piece subject, const char *rest)
 {
-	return da_fail(err, DA_EUSAGE, 0, "%s '%.*s' %s", problem, (int)subject.len, subject.p, rest);
+	return da_fail(err, DA_EUSAGE, 0, "%s '%.*s' %s", problem, (int)subject.len, subject.p,
+		       rest);
 }
 
 /* Appends to a list of names in words; what does not fit is cut. */

@@ -82,7 +82,8 @@ bool da_json_get(const struct da_json *v, const char *key, struct da_json *out)
 
 size_t da_json_count(const struct da_json *v)
 {
-	return json_object_is_type(object(v), json_type_array) ? json_object_array_length(object(v)) : 0;
+	return json_object_is_type(object(v), json_type_array) ? json_object_array_length(object(v))
+							       : 0;
 }
 
 bool da_json_next(const struct da_json *v, size_t *pos, struct da_json *out)

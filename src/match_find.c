@@ -181,7 +181,9 @@ static struct place frozen_map_at(struct da_match *m, struct proc *p, const stru
 	if (i >= p->set.nr || r->vaddr < p->set.ranges[i].start || r->vaddr >= p->set.ranges[i].end)
 		i = da_region_set_find(&p->set, r->vaddr);
 	if (i == DA_REGION_NONE)
-		return map_at(m, p, r); /* below a stack's recorded start: the timeline knows its growth */
+		return map_at(
+			m, p,
+			r); /* below a stack's recorded start: the timeline knows its growth */
 	p->last = i;
 	range = &p->set.ranges[i];
 	if (range->tag == NONE)

@@ -102,8 +102,6 @@ static bool merge_stats(struct da_match *m, const struct da_match *part, const s
 		to->writes += s->writes;
 		to->hit_start = s->hit_start < to->hit_start ? s->hit_start : to->hit_start;
 		to->hit_end = s->hit_end > to->hit_end ? s->hit_end : to->hit_end;
-		if (part->credit[i].newest >= m->credit[at].newest && part->credit[i].mask)
-			m->credit[at] = part->credit[i];
 	}
 	return true;
 }

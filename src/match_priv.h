@@ -111,11 +111,11 @@ struct met {
 struct proc {
 	uint32_t pid, space;
 	bool target;
-	bool frozen;         /* set and space hold for reports of [frozen_from_ns, frozen_to_ns) ... */
+	bool frozen; /* set and space hold for reports of [frozen_from_ns, frozen_to_ns) ... */
 	uint64_t generation; /* ... while the tasks have this generation */
 	uint64_t frozen_from_ns, frozen_to_ns;
 	unsigned calm,
-		wait; /* look-ups since the generation changed; freeze when calm reaches wait */
+		wait;    /* look-ups since the generation changed; freeze when calm reaches wait */
 	uint64_t served; /* look-ups that the copy answered */
 	struct da_region_set set; /* tag: entry, or NONE before its first report */
 	size_t last;              /* range of the last hit */

@@ -3,8 +3,7 @@
  * The offline decode (da_offline.h): reads a recording in time order, lets the task timeline learn, and
  * sends each sample through the pipeline to match and update. Filters stand before the sample layer.
  *
- * Not here: decoding (pipeline.c), regions (match.c), showing anything (render_*.c). AUX trace data is
- * counted but not decoded.
+ * Not here: decoding (pipeline.c, offline_aux.c), regions (match.c), showing anything (render_*.c).
  */
 #include "da_offline.h"
 
@@ -101,6 +100,7 @@ static void describe_events(struct da_offline *o)
 		e->unit = da_event_unit(&ev->attr);
 		e->period = ev->attr.flags & DA_ATTR_FREQ ? 0 : ev->attr.sample_period;
 		e->first_ns = UINT64_MAX;
+		e->sideband = o->res.own_file && i >= o->res.info.nr_events;
 		if (i < o->res.info.nr_events && !strcmp(o->res.info.events[i].name, ev->name)) {
 			e->producer = o->res.info.events[i].producer;
 			e->period = o->res.info.events[i].period;
@@ -177,8 +177,9 @@ static void emit(void *ctx, const struct da_report *r, struct da_ledger *l)
 
 static bool has_phys(const struct da_offline_event *e)
 {
-	return (e->attr->sample_type & DA_SAMPLE_PHYS_ADDR) || e->producer == DA_PROD_SPE ||
-	       e->producer == DA_PROD_IBS_OP;
+	/* a PMU without a name may turn out to be SPE */
+	return (e->attr->sample_type & DA_SAMPLE_PHYS_ADDR) ||
+	       e->attr->type > DA_TYPE_BREAKPOINT;
 }
 
 static int new_pipeline(struct da_offline *o)
@@ -204,6 +205,7 @@ static int new_pipeline(struct da_offline *o)
 	if (o->pipeline && o->paddr.nr)
 		da_pipeline_paddr(o->pipeline, paddr_lookup, o);
 	o->lane = o->pipeline ? da_lane_new(o->pipeline, emit, o) : NULL;
+	o->match_opts = mo;
 	o->match = da_match_new(&mo, o->tasks);
 	return o->lane && o->match ? 0 : -DA_ENOMEM;
 }
@@ -294,19 +296,23 @@ static bool comm_passes(const struct da_offline *o, const struct da_rec *rec)
 	return false;
 }
 
+void offline_first_time(struct da_offline *o, uint64_t time_ns)
+{
+	o->have_first = true;
+	if (o->opts->start_relative &&
+	    __builtin_add_overflow(o->start_ns, time_ns, &o->start_ns))
+		o->start_ns = UINT64_MAX;
+	if (o->opts->stop_relative && o->opts->stop_ns &&
+	    __builtin_add_overflow(o->stop_ns, time_ns, &o->stop_ns))
+		o->stop_ns = UINT64_MAX;
+}
+
 static bool time_passes(struct da_offline *o, const struct da_rec *rec)
 {
 	if (!(rec->has & DA_SAMPLE_TIME))
 		return !o->opts->start_ns && !o->opts->stop_ns;
-	if (!o->have_first) {
-		o->have_first = true;
-		if (o->opts->start_relative &&
-		    __builtin_add_overflow(o->start_ns, rec->time_ns, &o->start_ns))
-			o->start_ns = UINT64_MAX;
-		if (o->opts->stop_relative && o->opts->stop_ns &&
-		    __builtin_add_overflow(o->stop_ns, rec->time_ns, &o->stop_ns))
-			o->stop_ns = UINT64_MAX;
-	}
+	if (!o->have_first)
+		offline_first_time(o, rec->time_ns);
 	return rec->time_ns >= o->start_ns &&
 	       (rec->time_ns < o->stop_ns || o->stop_ns == UINT64_MAX);
 }
@@ -357,14 +363,22 @@ static void take(struct da_offline *o, const struct da_rec *rec)
 		break;
 	case DA_REC_LOST:
 	case DA_REC_LOST_SAMPLES:
-	case DA_REC_AUX:
 	case DA_REC_THROTTLE:
 	case DA_REC_UNTHROTTLE:
 		loss_record(o, rec);
 		break;
+	case DA_REC_AUX:
+		loss_record(o, rec);
+		aux_record(o, rec);
+		break;
 	case DA_REC_AUXTRACE:
-		o->res.aux_bytes += rec->payload_size;
+	case DA_REC_AUXTRACE_INFO:
+	case DA_REC_TIME_CONV:
+		aux_record(o, rec);
 		return;
+	case DA_REC_SWITCH_CPU_WIDE:
+		aux_record(o, rec);
+		break;
 	case DA_REC_HEADER_EVENT_TYPE:
 		if (o->own_inline)
 			own_record(o, rec);
@@ -409,14 +423,18 @@ int da_offline_run(struct da_offline *o, struct da_error *err)
 	size_t i;
 	int rc;
 
+	da_reader_leave_payloads(o->reader);
 	while (!o->enough && (rc = da_reader_next(o->reader, &rec, err)) != 0) {
 		if (rc < 0)
 			return rc;
 		take(o, &rec);
 	}
-	o->res.complete = !o->enough;
 	if (o->own_inline)
 		own_end(o);
+	rc = aux_decode(o, err);
+	if (rc)
+		return da_fail(err, -rc, 0, "%s", da_err_name(rc)); /* keeps the first message */
+	o->res.complete = !o->enough;
 	loss_end(o);
 	for (i = 0; i < o->res.nr_events; i++) {
 		const struct da_offline_event *e = &o->res.events[i];
@@ -456,6 +474,7 @@ void da_offline_close(struct da_offline *o)
 
 	if (!o)
 		return;
+	aux_release(o);
 	da_lane_free(o->lane);
 	da_pipeline_free(o->pipeline);
 	da_match_free(o->match);

@@ -11,10 +11,6 @@
 
 #include "offline_priv.h"
 
-/* AUX record flags (uapi linux/perf_event.h) */
-#define AUX_TRUNCATED 0x01
-#define AUX_COLLISION 0x08
-
 /* One loss takes at least this part of the recording's time when gaps must be melted together. */
 #define MELT_PARTS 256
 
@@ -108,13 +104,12 @@ static void add_gap(struct da_offline *o, uint64_t t0_ns, uint64_t t1_ns, int64_
 }
 
 /* The gap that ends with this record. */
-static void gap_before(struct da_offline *o, const struct da_rec *rec, uint64_t lost)
+static void gap_before(struct da_offline *o, const struct da_rec *rec, int64_t lost)
 {
 	struct ring_end *end = rec->has & DA_SAMPLE_TIME ? ring_of(o, rec) : NULL;
 
 	if (end)
-		add_gap(o, end->last_ns ? end->last_ns : rec->time_ns, rec->time_ns,
-			lost > INT64_MAX ? INT64_MAX : (int64_t)lost);
+		add_gap(o, end->last_ns ? end->last_ns : rec->time_ns, rec->time_ns, lost);
 }
 
 /* ---- records ---- */
@@ -155,13 +150,15 @@ void loss_record(struct da_offline *o, const struct da_rec *rec)
 			return;
 		count(rec->type == DA_REC_LOST ? &l->records : &l->samples, lost.lost);
 		if (lost.lost)
-			gap_before(o, rec, lost.lost);
+			gap_before(o, rec, lost.lost > INT64_MAX ? INT64_MAX : (int64_t)lost.lost);
 		break;
 	case DA_REC_AUX:
 		if (da_rec_aux_parse(rec, &aux))
 			return;
-		l->aux_truncated += !!(aux.flags & AUX_TRUNCATED);
+		l->aux_truncated += !!(aux.flags & (AUX_TRUNCATED | AUX_PARTIAL));
 		l->aux_collisions += !!(aux.flags & AUX_COLLISION);
+		if (aux.flags & (AUX_TRUNCATED | AUX_PARTIAL | AUX_COLLISION))
+			gap_before(o, rec, -1); /* how much is not said */
 		break;
 	default:
 		take_throttle(o, rec);

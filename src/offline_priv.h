@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The insides of the offline decode, shared by src/offline*.c only: offline.c reads and decodes,
- * offline_own.c takes in our own records, offline_loss.c what the kernel says it lost, offline_sum.c puts
- * the ledgers together.
+ * offline_own.c takes in our own records, offline_aux.c AUX traces, offline_loss.c what the kernel says it
+ * lost, offline_sum.c puts the ledgers together.
  */
 #ifndef DA_OFFLINE_PRIV_H
 #define DA_OFFLINE_PRIV_H
 
 #include "da_code.h"
+#include "da_error.h"
 #include "da_offline.h"
 #include "da_own.h"
 #include "da_pipeline.h"
@@ -45,6 +46,8 @@ struct da_offline {
 	struct da_pipeline *pipeline;
 	struct da_lane *lane;
 	struct da_match *match;
+	struct da_match_opts match_opts; /* its own */
+	struct aux *aux; /* NULL: nothing was heard of AUX traces */
 	struct da_offline_result res;
 	bool own_inline; /* the file could not be scanned before: own records are taken as they come */
 	bool enough, no_memory;
@@ -85,6 +88,19 @@ void paddr_record(struct da_offline *o, const uint8_t *payload, size_t len, bool
 bool paddr_lookup(void *offline, uint32_t pid, uint64_t time_ns, uint64_t vaddr, uint64_t *out);
 void paddr_end(struct da_offline *o);
 void paddr_release(struct da_offline *o);
+
+#define AUX_TRUNCATED 0x01 /* flags of an AUX record (uapi linux/perf_event.h) */
+#define AUX_PARTIAL   0x04
+#define AUX_COLLISION 0x08
+
+/* Times of the filter that are counted from the first sample record: this is its time. */
+void offline_first_time(struct da_offline *o, uint64_t time_ns);
+
+/* AUXTRACE_INFO, TIME_CONV, AUXTRACE, AUX, SWITCH_CPU_WIDE; others are ignored. */
+void aux_record(struct da_offline *o, const struct da_rec *rec);
+/* After the last record. 0 or negative. */
+int aux_decode(struct da_offline *o, struct da_error *err);
+void aux_release(struct da_offline *o);
 
 /* Every record that came from a ring, in time order. */
 void loss_seen(struct da_offline *o, const struct da_rec *rec);

@@ -11,7 +11,7 @@
 
 #include "da_cursor.h"
 
-#define OWN_MIN 80 /* perf reads so many bytes of a type 65 record before it skips it */
+#define OWN_MIN    80 /* perf reads so many bytes of a type 65 record before it skips it */
 #define CODE_FIXED 48
 
 static uint8_t *put(uint8_t *p, const void *v, size_t n)
@@ -36,7 +36,8 @@ static size_t record_size(size_t payload, size_t cap)
 /* Header before and padding after a payload that is already in place at buf + DA_OWN_HDR. */
 static int frame(enum da_own_kind kind, uint16_t version, size_t payload, size_t size, uint8_t *buf)
 {
-	uint32_t type = DA_REC_HEADER_EVENT_TYPE, magic = DA_OWN_MAGIC, bytes = (uint32_t)payload, zero = 0;
+	uint32_t type = DA_REC_HEADER_EVENT_TYPE, magic = DA_OWN_MAGIC, bytes = (uint32_t)payload,
+		 zero = 0;
 	uint16_t misc = 0, size16 = (uint16_t)size, kind16 = (uint16_t)kind;
 	uint8_t *p = buf;
 
@@ -52,8 +53,8 @@ static int frame(enum da_own_kind kind, uint16_t version, size_t payload, size_t
 	return (int)size;
 }
 
-int da_own_build(enum da_own_kind kind, uint16_t version, const void *payload, size_t len, uint8_t *buf,
-		 size_t cap)
+int da_own_build(enum da_own_kind kind, uint16_t version, const void *payload, size_t len,
+		 uint8_t *buf, size_t cap)
 {
 	size_t size = record_size(len, cap);
 
@@ -84,8 +85,8 @@ int da_own_code_build(const struct da_own_code *c, uint8_t *buf, size_t cap)
 	return frame(DA_OWN_CODE, DA_OWN_VERSION, len, size, buf);
 }
 
-int da_own_parse(const struct da_rec *rec, enum da_own_kind *kind, uint16_t *version, const uint8_t **payload,
-		 size_t *len)
+int da_own_parse(const struct da_rec *rec, enum da_own_kind *kind, uint16_t *version,
+		 const uint8_t **payload, size_t *len)
 {
 	struct da_cur c = da_cur_from(rec->bytes, rec->size, rec->swap);
 	uint32_t magic, bytes;

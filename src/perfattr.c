@@ -11,9 +11,9 @@
 #include "da_cursor.h"
 #include "da_perfdata.h"
 
-#define ATTR_MIN 64
-#define ATTR_MAX 144
-#define ATTR_SIZE_AT 4
+#define ATTR_MIN      64
+#define ATTR_MAX      144
+#define ATTR_SIZE_AT  4
 #define ATTR_FLAGS_AT 40
 
 static bool host_is_big(void)
@@ -136,11 +136,16 @@ void da_attr_build(const struct da_attr *a, size_t size, uint8_t *out)
 /* ---- names ---- */
 
 static const char *const hardware_names[] = {
-	"cycles",	    "instructions",
-	"cache-references", "cache-misses",
-	"branches",	    "branch-misses",
-	"bus-cycles",	    "stalled-cycles-frontend",
-	"stalled-cycles-backend", "ref-cycles",
+	"cycles",
+	"instructions",
+	"cache-references",
+	"cache-misses",
+	"branches",
+	"branch-misses",
+	"bus-cycles",
+	"stalled-cycles-frontend",
+	"stalled-cycles-backend",
+	"ref-cycles",
 };
 
 static const char *const software_names[] = {
@@ -158,7 +163,8 @@ static const char *const software_names[] = {
 	[DA_SW_CGROUP_SWITCHES] = "cgroup-switches",
 };
 
-static const char *const cache_names[] = {"L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node"};
+static const char *const cache_names[] = {"L1-dcache", "L1-icache", "LLC", "dTLB",
+					  "iTLB",      "branch",    "node"};
 static const char *const cache_ops[3][2] = {
 	{"loads", "load-misses"}, {"stores", "store-misses"}, {"prefetches", "prefetch-misses"}};
 
@@ -177,22 +183,23 @@ static void cache_name(uint64_t config, char *buf, size_t size)
 static void breakpoint_name(const struct da_attr *a, char *buf, size_t size)
 {
 	/* bp_type bits: 1 read, 2 write, 4 execute */
-	snprintf(buf, size, "mem:0x%llx:%s%s%s", (unsigned long long)a->config1, a->bp_type & 1 ? "r" : "",
-		 a->bp_type & 2 ? "w" : "", a->bp_type & 4 ? "x" : "");
+	snprintf(buf, size, "mem:0x%llx:%s%s%s", (unsigned long long)a->config1,
+		 a->bp_type & 1 ? "r" : "", a->bp_type & 2 ? "w" : "", a->bp_type & 4 ? "x" : "");
 }
 
 /* "u" for user only, "k" for kernel only, and one "p" a precise level. */
 static void modifiers(const struct da_attr *a, char *buf, size_t size)
 {
 	unsigned precise = (unsigned)((a->flags & DA_ATTR_PRECISE_MASK) >> DA_ATTR_PRECISE_SHIFT);
-	bool no_user = a->flags & DA_ATTR_EXCLUDE_USER, no_kernel = a->flags & DA_ATTR_EXCLUDE_KERNEL;
+	bool no_user = a->flags & DA_ATTR_EXCLUDE_USER,
+	     no_kernel = a->flags & DA_ATTR_EXCLUDE_KERNEL;
 	bool space = no_user || no_kernel;
 
 	buf[0] = '\0';
 	if (!space && !precise)
 		return;
-	snprintf(buf, size, ":%s%s%.*s", space && !no_user ? "u" : "", space && !no_kernel ? "k" : "",
-		 (int)precise, "ppp");
+	snprintf(buf, size, ":%s%s%.*s", space && !no_user ? "u" : "",
+		 space && !no_kernel ? "k" : "", (int)precise, "ppp");
 	if (!buf[1])
 		buf[0] = '\0'; /* both excluded: hypervisor only, no letter of ours */
 }

@@ -92,7 +92,8 @@ static uint16_t id_from_end(const struct layout *l)
 static bool same_layout(const struct da_attr *a, const struct da_attr *b)
 {
 	return a->sample_type == b->sample_type && a->read_format == b->read_format &&
-	       a->branch_sample_type == b->branch_sample_type && a->sample_regs_user == b->sample_regs_user &&
+	       a->branch_sample_type == b->branch_sample_type &&
+	       a->sample_regs_user == b->sample_regs_user &&
 	       a->sample_regs_intr == b->sample_regs_intr &&
 	       (a->flags & DA_ATTR_SAMPLE_ID_ALL) == (b->flags & DA_ATTR_SAMPLE_ID_ALL);
 }
@@ -156,7 +157,8 @@ static int build_map(struct events *e)
 		return -DA_ENOMEM;
 	for (size_t i = 0; i < e->nr; i++) {
 		for (size_t k = 0; k < e->ev[i].nr_ids; k++)
-			e->map[nr++] = (struct id_entry){.id = e->ev[i].ids[k], .event = (uint32_t)i};
+			e->map[nr++] =
+				(struct id_entry){.id = e->ev[i].ids[k], .event = (uint32_t)i};
 	}
 	qsort(e->map, nr, sizeof(*e->map), by_id);
 	return 0;

@@ -12,7 +12,7 @@
 #include "perfdata_priv.h"
 
 #define SECTION_MAX (64u << 20) /* larger than any section that is read whole */
-#define LIST_MAX    65536	 /* strings of a list that are kept: some take 4 bytes of the file only */
+#define LIST_MAX    65536 /* strings of a list that are kept: some take 4 bytes of the file only */
 #define ZSTD_TYPE   1
 
 static bool has(const struct da_reader *r, unsigned bit)
@@ -36,7 +36,8 @@ int features_table(struct da_reader *r, const uint64_t bitmap[NR_FEATURES / 64],
 		if (!(bitmap[bit / 64] >> (bit % 64) & 1))
 			continue;
 		if (table > in->size || in->size - table < sizeof(entry)) {
-			reader_damage(r, "'%s': the table of feature sections is cut off", in->name);
+			reader_damage(r, "'%s': the table of feature sections is cut off",
+				      in->name);
 			return 0;
 		}
 		ret = input_read(in, table, entry, sizeof(entry), err);
@@ -47,7 +48,8 @@ int features_table(struct da_reader *r, const uint64_t bitmap[NR_FEATURES / 64],
 		off = da_cur_u64(&c);
 		size = da_cur_u64(&c);
 		if (off > in->size || size > in->size - off) {
-			reader_damage(r, "'%s': feature section %u lies beyond the end of the file", in->name, bit);
+			reader_damage(r, "'%s': feature section %u lies beyond the end of the file",
+				      in->name, bit);
 			continue;
 		}
 		r->features->f[bit] = (struct feature){.present = true, .off = off, .size = size};
@@ -56,7 +58,8 @@ int features_table(struct da_reader *r, const uint64_t bitmap[NR_FEATURES / 64],
 }
 
 /* The bytes of a section, read once; NULL: absent, or *err says why. */
-static const uint8_t *section(const struct da_reader *r, unsigned bit, size_t *size, struct da_error *err)
+static const uint8_t *section(const struct da_reader *r, unsigned bit, size_t *size,
+			      struct da_error *err)
 {
 	struct feature *f = &r->features->f[bit];
 
@@ -65,12 +68,13 @@ static const uint8_t *section(const struct da_reader *r, unsigned bit, size_t *s
 		return NULL;
 	if (!f->bytes) {
 		if (f->size > SECTION_MAX) {
-			da_fail(err, DA_ENOMEM, 0, "feature section %u of '%s' is too large", bit, r->path);
+			da_fail(err, DA_ENOMEM, 0, "feature section %u of '%s' is too large", bit,
+				r->path);
 			return NULL;
 		}
 		f->bytes = malloc(f->size ? (size_t)f->size : 1);
 		if (!f->bytes) {
-			da_fail(err, DA_ENOMEM, 0, "cannot read '%s': out of memory", r->path);
+			reader_no_memory(r, err);
 			return NULL;
 		}
 		if (input_read(&r->inputs[0], f->off, f->bytes, (size_t)f->size, err) < 0) {
@@ -110,8 +114,8 @@ static char *own_string(struct da_reader *r, const char *s, size_t len)
 
 static void bad_section(struct da_reader *r, unsigned bit)
 {
-	reader_damage(r, "'%s': feature section %u does not fit its %llu bytes", r->inputs[0].name, bit,
-		      (unsigned long long)r->features->f[bit].size);
+	reader_damage(r, "'%s': feature section %u does not fit its %llu bytes", r->inputs[0].name,
+		      bit, (unsigned long long)r->features->f[bit].size);
 }
 
 /* ---- the sections that are read ---- */
@@ -163,15 +167,16 @@ static int parse_cmdline(struct da_reader *r, unsigned bit, struct da_cur *c)
 }
 
 /* The event that an entry of EVENT_DESC names: by its first id, else by its place. */
-static size_t described_event(const struct da_reader *r, size_t place, const struct da_attr *a, bool has_id,
-			      uint64_t id)
+static size_t described_event(const struct da_reader *r, size_t place, const struct da_attr *a,
+			      bool has_id, uint64_t id)
 {
 	const struct events *e = &r->events;
 	uint32_t by_id = has_id ? events_by_id(e, id) : NO_EVENT;
 
 	if (by_id != NO_EVENT)
 		return by_id;
-	if (place < e->nr && e->ev[place].attr.type == a->type && e->ev[place].attr.config == a->config)
+	if (place < e->nr && e->ev[place].attr.type == a->type &&
+	    e->ev[place].attr.config == a->config)
 		return place;
 	return e->nr;
 }
@@ -198,7 +203,8 @@ static int parse_event_desc(struct da_reader *r, unsigned bit, struct da_cur *c)
 		}
 		id = da_cur_from(ids, 8 * (size_t)nr_ids, r->swap);
 		event = described_event(r, k, &a, nr_ids > 0, nr_ids ? da_cur_u64(&id) : 0);
-		if (event < r->events.nr && len && events_set_name(&r->events, event, name, len) < 0)
+		if (event < r->events.nr && len &&
+		    events_set_name(&r->events, event, name, len) < 0)
 			return -DA_ENOMEM;
 	}
 	return 0;
@@ -302,7 +308,7 @@ int features_parse(struct da_reader *r, struct da_error *err)
 			return -err->code;
 		c = da_cur_from(bytes, size, r->swap);
 		if (parsers[k].parse(r, bit, &c) < 0)
-			return da_fail(err, DA_ENOMEM, 0, "cannot read '%s': out of memory", r->path);
+			return reader_no_memory(r, err);
 		if (!da_cur_ok(&c))
 			bad_section(r, bit);
 	}
@@ -343,7 +349,8 @@ enum da_arch da_reader_arch(const struct da_reader *r)
 	if (!strcmp(arch, "x86_64"))
 		return DA_ARCH_X86_64;
 	/* uname(2) says i386 ... i686 */
-	if (!strcmp(arch, "x86") || (arch[0] == 'i' && strlen(arch) == 4 && !strcmp(arch + 2, "86")))
+	if (!strcmp(arch, "x86") ||
+	    (arch[0] == 'i' && strlen(arch) == 4 && !strcmp(arch + 2, "86")))
 		return DA_ARCH_X86_32;
 	if (begins(arch, "aarch64") || begins(arch, "arm64"))
 		return DA_ARCH_ARM64;

@@ -100,7 +100,8 @@ static int spool(struct input *in, struct da_error *err)
 		return da_fail(err, DA_ENOMEM, 0, "cannot read '%s': out of memory", in->name);
 	out = temporary_file(&dir);
 	if (out < 0) {
-		ret = da_fail(err, DA_EIO, errno, "cannot read '%s': no temporary file in '%s'", in->name, dir);
+		ret = da_fail(err, DA_EIO, errno, "cannot read '%s': no temporary file in '%s'",
+			      in->name, dir);
 		goto free_block;
 	}
 	for (bool first = true;; first = false) {
@@ -113,8 +114,9 @@ static int spool(struct input *in, struct da_error *err)
 		if (!n)
 			break;
 		if (write_whole(out, block, (size_t)n) < 0) {
-			ret = da_fail(err, DA_EIO, errno, "cannot copy '%s' to a temporary file in '%s'",
-				      in->name, dir);
+			ret = da_fail(err, DA_EIO, errno,
+				      "cannot copy '%s' to a temporary file in '%s'", in->name,
+				      dir);
 			goto close_out;
 		}
 		in->size += (uint64_t)n;
@@ -147,7 +149,8 @@ static int open_fd(const char *path, struct da_error *err)
 	}
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0)
-		return da_fail(err, errno == ENOENT ? DA_ENOENT : DA_EIO, errno, "cannot open '%s'", path);
+		return da_fail(err, errno == ENOENT ? DA_ENOENT : DA_EIO, errno, "cannot open '%s'",
+			       path);
 	return fd;
 }
 
@@ -182,9 +185,9 @@ int input_open(struct input *in, const char *path, struct da_error *err)
 	}
 	if (!S_ISREG(st.st_mode)) {
 		ret = da_fail(err, DA_EFORMAT, 0, "cannot read '%s': %s is no recording", in->name,
-			      S_ISDIR(st.st_mode)    ? "a directory"
-			      : isatty(in->fd)	     ? "a terminal"
-						     : "a device");
+			      S_ISDIR(st.st_mode) ? "a directory"
+			      : isatty(in->fd)    ? "a terminal"
+						  : "a device");
 		goto close_input;
 	}
 	in->size = (uint64_t)st.st_size;
@@ -207,7 +210,8 @@ void input_close(struct input *in)
 }
 
 /* At most n bytes, fewer only where the file ends now; -1: *err says why. */
-static ssize_t read_at(const struct input *in, uint64_t off, uint8_t *buf, size_t n, struct da_error *err)
+static ssize_t read_at(const struct input *in, uint64_t off, uint8_t *buf, size_t n,
+		       struct da_error *err)
 {
 	size_t got = 0;
 
@@ -230,9 +234,10 @@ static ssize_t read_at(const struct input *in, uint64_t off, uint8_t *buf, size_
 
 static int shrunk(const struct input *in, uint64_t at, struct da_error *err)
 {
-	return da_fail(err, DA_EIO, 0,
-		       "cannot read '%s' at offset 0x%llx: the file has become shorter while it was read",
-		       in->name, (unsigned long long)at);
+	return da_fail(
+		err, DA_EIO, 0,
+		"cannot read '%s' at offset 0x%llx: the file has become shorter while it was read",
+		in->name, (unsigned long long)at);
 }
 
 int input_read(const struct input *in, uint64_t off, void *buf, size_t n, struct da_error *err)
@@ -266,8 +271,8 @@ const uint8_t *window_slide(struct window *w, uint64_t off, size_t n, struct da_
 	ssize_t got;
 
 	if (off > w->in->size || n > w->in->size - off || n > REC_MAX) {
-		da_fail(err, DA_EBUG, 0, "read of '%s' at offset 0x%llx beyond its end", w->in->name,
-			(unsigned long long)off);
+		da_fail(err, DA_EBUG, 0, "read of '%s' at offset 0x%llx beyond its end",
+			w->in->name, (unsigned long long)off);
 		return NULL;
 	}
 	if (!cap) {

@@ -12,9 +12,9 @@
 #include "perfdata_priv.h"
 
 /* Bytes of one of several streams that are read before the others get their turn. */
-#define TURN_ALL (2u << 20) /* of all streams together */
-#define TURN_MIN (4u << 10)
-#define TURN_MAX (256u << 10)
+#define TURN_ALL     (2u << 20) /* of all streams together */
+#define TURN_MIN     (4u << 10)
+#define TURN_MAX     (256u << 10)
 #define FORK_TIME_AT 24 /* FORK and EXIT: the time in the record's body */
 
 static uint16_t u16_at(const uint8_t *p, bool swap)
@@ -47,18 +47,21 @@ enum kind { KIND_SAMPLE, KIND_KERNEL, KIND_USER };
 
 struct who {
 	enum kind kind;
-	uint32_t event;	 /* NO_EVENT: none, or not known */
+	uint32_t event;  /* NO_EVENT: none, or not known */
 	uint32_t layout; /* the event by whose attr the record is laid out; NO_EVENT: none */
 	bool unknown_id;
 };
 
 static enum kind kind_of(uint32_t type)
 {
-	return type == DA_REC_SAMPLE ? KIND_SAMPLE : type >= DA_REC_HEADER_ATTR ? KIND_USER : KIND_KERNEL;
+	return type == DA_REC_SAMPLE        ? KIND_SAMPLE
+	       : type >= DA_REC_HEADER_ATTR ? KIND_USER
+					    : KIND_KERNEL;
 }
 
 /* Where several events put their id in different places: the one that finds an id of its own. */
-static uint32_t self_consistent(const struct events *e, const struct raw *raw, enum kind kind, bool swap)
+static uint32_t self_consistent(const struct events *e, const struct raw *raw, enum kind kind,
+				bool swap)
 {
 	for (uint32_t i = 0; i < e->nr; i++) {
 		const struct layout *l = &e->layout[i];
@@ -84,7 +87,8 @@ static bool event_of(const struct events *e, const struct raw *raw, struct who *
 	uint16_t pos = sample ? e->id_at : e->id_from_end;
 
 	if (pos == NO_OFFSET) {
-		w->event = e->same_layout && !e->partial ? NO_EVENT : self_consistent(e, raw, w->kind, swap);
+		w->event = e->same_layout && !e->partial ? NO_EVENT
+							 : self_consistent(e, raw, w->kind, swap);
 		return true;
 	}
 	if (pos + (sample ? 8u : REC_HEADER) > raw->size)
@@ -128,13 +132,15 @@ static bool identify(const struct da_reader *r, const struct raw *raw, struct wh
 	if (w->layout == NO_EVENT)
 		return true;
 	l = &e->layout[w->layout];
-	return raw->size >= (w->kind == KIND_SAMPLE ? l->sample_min : REC_HEADER + (uint32_t)l->trailer);
+	return raw->size >=
+	       (w->kind == KIND_SAMPLE ? l->sample_min : REC_HEADER + (uint32_t)l->trailer);
 }
 
 /* Recordings of old kernels have no trailer; these two records carry their time themselves. */
 static bool time_in_body(const struct raw *raw)
 {
-	return (raw->type == DA_REC_FORK || raw->type == DA_REC_EXIT) && raw->size >= FORK_TIME_AT + 8;
+	return (raw->type == DA_REC_FORK || raw->type == DA_REC_EXIT) &&
+	       raw->size >= FORK_TIME_AT + 8;
 }
 
 /* The time by which a record that identify() accepted is sorted; 0: none. */
@@ -190,7 +196,8 @@ static void take_shared(const struct layout *l, enum kind kind, struct da_rec *r
 }
 
 /* Lends a record that identify() accepted. */
-static void lend(const struct da_reader *r, const struct raw *raw, const struct who *w, struct da_rec *rec)
+static void lend(const struct da_reader *r, const struct raw *raw, const struct who *w,
+		 struct da_rec *rec)
 {
 	*rec = (struct da_rec){.type = raw->type,
 			       .misc = raw->misc,
@@ -230,7 +237,8 @@ static int pieces_next(struct pieces *p, struct da_rec *rec, struct da_error *er
 	if (n && !p->buf) {
 		p->buf = malloc(DA_PAYLOAD_PIECE);
 		if (!p->buf)
-			return da_fail(err, DA_ENOMEM, 0, "cannot read '%s': out of memory", p->in->name);
+			return da_fail(err, DA_ENOMEM, 0, "cannot read '%s': out of memory",
+				       p->in->name);
 	}
 	ret = n ? input_read(p->in, p->at + p->done, p->buf, n, err) : 0;
 	if (ret < 0)
@@ -250,7 +258,8 @@ static bool has_payload(uint32_t type)
 }
 
 /* A record of this input was lent that has a payload. */
-static void begin_payload(struct da_reader *r, size_t input, const struct raw *raw, struct da_rec *rec)
+static void begin_payload(struct da_reader *r, size_t input, const struct raw *raw,
+			  struct da_rec *rec)
 {
 	rec->payload_total = raw->payload_total;
 	rec->payload_at = raw->payload_at;
@@ -265,14 +274,14 @@ void da_reader_leave_payloads(struct da_reader *r)
 	r->leave_payloads = true;
 }
 
-int da_reader_payload(const struct da_reader *r, uint32_t payload_input, uint64_t at, void *buf, size_t n,
-		      struct da_error *err)
+int da_reader_payload(const struct da_reader *r, uint32_t payload_input, uint64_t at, void *buf,
+		      size_t n, struct da_error *err)
 {
 	const struct input *in = payload_input < r->nr_inputs ? &r->inputs[payload_input] : NULL;
 
 	if (!in || at > in->size || n > in->size - at)
-		return da_fail(err, DA_EBUG, 0, "read of '%s' at offset 0x%llx beyond its end", r->path,
-			       (unsigned long long)at);
+		return da_fail(err, DA_EBUG, 0, "read of '%s' at offset 0x%llx beyond its end",
+			       r->path, (unsigned long long)at);
 	return input_read(in, at, buf, n, err);
 }
 
@@ -336,8 +345,10 @@ static void damaged_record(struct da_reader *r, const struct stream *s, const st
 {
 	r->info.damaged_records++;
 	r->info.skipped_bytes += raw->size;
-	reader_damage(r, "'%s': record at 0x%llx of type %u and %u bytes is shorter than its event's fields",
-		      s->in->name, (unsigned long long)raw->offset, raw->type, raw->size);
+	reader_damage(
+		r,
+		"'%s': record at 0x%llx of type %u and %u bytes is shorter than its event's fields",
+		s->in->name, (unsigned long long)raw->offset, raw->type, raw->size);
 }
 
 static int sort_in(struct da_reader *r, const struct raw *raw, const struct who *w, uint64_t time)
@@ -351,11 +362,6 @@ static int sort_in(struct da_reader *r, const struct raw *raw, const struct who 
 	int ret = sorter_put(r->sorter, &h);
 
 	return ret < 0 ? ret : sorter_work(r->sorter, false);
-}
-
-static int out_of_memory(struct da_reader *r)
-{
-	return da_fail(&r->failed, DA_ENOMEM, 0, "cannot read '%s': out of memory", r->path);
 }
 
 /* A recorder's pass over its CPUs is over. */
@@ -384,23 +390,23 @@ static int read_one(struct da_reader *r, struct da_rec *rec)
 		return ret;
 	if (!ret) {
 		r->progress[r->turn].ended = true;
-		return next_turn(r) < 0 ? out_of_memory(r) : 0;
+		return next_turn(r) < 0 ? reader_no_memory(r, &r->failed) : 0;
 	}
 	if (!identify(r, &raw, &w)) {
 		damaged_record(r, s, &raw);
-		return took_turn(r, raw.size, 0) < 0 ? out_of_memory(r) : 0;
+		return took_turn(r, raw.size, 0) < 0 ? reader_no_memory(r, &r->failed) : 0;
 	}
 	r->info.unknown_ids += w.unknown_id;
 	time = time_of(r, &raw, &w);
 	if (time || raw.type == DA_REC_AUXTRACE) {
 		ret = sort_in(r, &raw, &w, time ? time : sorter_max_time(r->sorter));
 		if (ret < 0 || took_turn(r, raw.size, time) < 0)
-			return out_of_memory(r);
+			return reader_no_memory(r, &r->failed);
 		return 0;
 	}
 	lend(r, &raw, &w, rec);
 	if (raw.type == DA_REC_FINISHED_ROUND && round_end(r) < 0)
-		return out_of_memory(r);
+		return reader_no_memory(r, &r->failed);
 	if (has_payload(raw.type))
 		begin_payload(r, r->turn, &raw, rec);
 	return 1;
@@ -421,7 +427,8 @@ static int next_record(struct da_reader *r, struct da_rec *rec)
 	}
 	h.raw.type = u32_at(h.raw.bytes, r->swap);
 	h.raw.misc = u16_at(h.raw.bytes + 4, r->swap);
-	lend(r, &h.raw, &(struct who){.kind = kind_of(h.raw.type), .event = h.event, .layout = h.layout}, rec);
+	lend(r, &h.raw,
+	     &(struct who){.kind = kind_of(h.raw.type), .event = h.event, .layout = h.layout}, rec);
 	if (h.has_payload)
 		begin_payload(r, h.input, &h.raw, rec);
 	return 1;
@@ -463,8 +470,8 @@ struct scan {
 	struct pieces pieces;
 };
 
-static int scan_record(const struct da_reader *r, struct scan *sc, const struct stream *s, const struct raw *raw,
-		       struct da_error *err)
+static int scan_record(const struct da_reader *r, struct scan *sc, const struct stream *s,
+		       const struct raw *raw, struct da_error *err)
 {
 	struct da_rec rec;
 	struct who w;
@@ -486,8 +493,8 @@ static int scan_record(const struct da_reader *r, struct scan *sc, const struct 
 	return ret;
 }
 
-int da_reader_scan(struct da_reader *r, uint32_t type, int (*fn)(void *ctx, const struct da_rec *rec), void *ctx,
-		   struct da_error *err)
+int da_reader_scan(struct da_reader *r, uint32_t type,
+		   int (*fn)(void *ctx, const struct da_rec *rec), void *ctx, struct da_error *err)
 {
 	struct scan sc = {.type = type, .fn = fn, .ctx = ctx};
 	struct da_error local = {0};

@@ -11,16 +11,8 @@
 #include "da_cursor.h"
 #include "perfdata_priv.h"
 
-#define ATTR_MIN     64
-#define MAX_EVENTS   65536
-#define MAX_IDS	     (4u << 20)
 #define WINDOW_BYTES (1u << 20)
 #define UPDATE_NAME  2
-
-static int out_of_memory(const struct da_reader *r, struct da_error *err)
-{
-	return da_fail(err, DA_ENOMEM, 0, "cannot read '%s': out of memory", r->path);
-}
 
 static void bad(struct da_reader *r, const struct raw *raw, const char *what)
 {
@@ -53,16 +45,17 @@ static int take_attr(struct da_reader *r, const struct raw *raw, struct da_error
 	}
 	nr = da_cur_left(&c) / 8;
 	if (r->events.nr >= MAX_EVENTS || nr > MAX_IDS - r->events.nr_ids) {
-		reader_damage(r, "'%s': more than %u events or %u ids", r->path, MAX_EVENTS, MAX_IDS);
+		reader_damage(r, "'%s': more than %u events or %u ids", r->path, MAX_EVENTS,
+			      MAX_IDS);
 		r->events.partial = true;
 		return 0;
 	}
 	ids = calloc(nr + 1, sizeof(*ids));
 	if (!ids)
-		return out_of_memory(r, err);
+		return reader_no_memory(r, err);
 	for (size_t i = 0; i < nr; i++)
 		ids[i] = da_cur_u64(&c);
-	return events_add(&r->events, &a, ids, nr) < 0 ? out_of_memory(r, err) : 0;
+	return events_add(&r->events, &a, ids, nr) < 0 ? reader_no_memory(r, err) : 0;
 }
 
 /* HEADER_FEATURE: u64 bit, then what a file's section holds. */
@@ -78,8 +71,8 @@ static void take_feature(struct da_reader *r, const struct raw *raw)
 		return;
 	}
 	if (bit < NR_FEATURES)
-		r->features->f[bit] =
-			(struct feature){.present = true, .off = raw->offset + 16, .size = raw->size - 16u};
+		r->features->f[bit] = (struct feature){
+			.present = true, .off = raw->offset + 16, .size = raw->size - 16u};
 }
 
 /* EVENT_UPDATE: u64 kind, u64 id of the event, and for a name the string. */
@@ -103,7 +96,8 @@ static int take_update(struct da_reader *r, const struct raw *raw, struct da_err
 		event = 0;
 	if (event == NO_EVENT)
 		return 0;
-	return events_set_name(&r->events, event, name, strlen(name)) < 0 ? out_of_memory(r, err) : 0;
+	return events_set_name(&r->events, event, name, strlen(name)) < 0 ? reader_no_memory(r, err)
+									  : 0;
 }
 
 enum what { ATTRS, REST };
@@ -145,9 +139,10 @@ int pipe_open(struct da_reader *r, uint64_t pos, struct da_error *err)
 	if (ret < 0)
 		return ret;
 	if (!r->events.nr)
-		return da_fail(err, DA_EFORMAT, 0, "cannot read '%s': no event attr in it can be read", r->path);
+		return da_fail(err, DA_EFORMAT, 0,
+			       "cannot read '%s': no event attr in it can be read", r->path);
 	if (events_freeze(&r->events) < 0)
-		return out_of_memory(r, err);
+		return reader_no_memory(r, err);
 	ret = walk(r, pos, REST, err);
 	if (ret < 0)
 		return ret;

@@ -5,7 +5,8 @@
  *   perfdata_input.c    bytes of a file, through a sliding window; spooling of pipes
  *   perfdata_event.c    events, ids, where in a record id, time, task and CPU are
  *   perfdata_feature.c  feature sections
- *   perfdata_read.c     open and close: header, attrs, sections, messages
+ *   perfdata_read.c     open and close: header, sections, messages
+ *   perfdata_attrs.c    attrs and ids of a file
  *   perfdata_pipe.c     what a recording in pipe mode says about itself
  *   perfdata_dir.c      the files of a recording in directory mode
  *   perfdata_stream.c   records of one file, in file order
@@ -24,12 +25,15 @@
 
 #include "da_perfdata.h"
 
-#define REC_HEADER     8
-#define REC_MAX	       65535 /* largest record that is lent whole */
-#define NR_FEATURES    256
-#define MAX_MESSAGES   32
-#define NO_EVENT       UINT32_MAX
-#define NO_OFFSET      UINT16_MAX
+#define REC_HEADER   8
+#define REC_MAX      65535 /* largest record that is lent whole */
+#define NR_FEATURES  256
+#define ATTR_MIN     64
+#define MAX_EVENTS   65536
+#define MAX_IDS      (4u << 20) /* a thousand threads on a thousand CPUs, four events */
+#define MAX_MESSAGES 32
+#define NO_EVENT     UINT32_MAX
+#define NO_OFFSET    UINT16_MAX
 
 /* ---- input ---- */
 
@@ -50,9 +54,9 @@ void input_close(struct input *in);
 struct window {
 	const struct input *in;
 	uint8_t *buf;
-	size_t cap, len;  /* of buf; len bytes of the file are in it */
-	uint64_t off;	  /* file offset of buf[0] */
-	size_t want;	  /* capacity to allocate on first use */
+	size_t cap, len; /* of buf; len bytes of the file are in it */
+	uint64_t off;    /* file offset of buf[0] */
+	size_t want;     /* capacity to allocate on first use */
 };
 
 void window_init(struct window *w, const struct input *in, size_t want);
@@ -62,7 +66,8 @@ const uint8_t *window_slide(struct window *w, uint64_t off, size_t n, struct da_
 
 /* n bytes (at most REC_MAX) at off, which the caller knows to lie inside the input; valid until the next
  * call. NULL: I/O error or out of memory, *err says which. */
-static inline const uint8_t *window_at(struct window *w, uint64_t off, size_t n, struct da_error *err)
+static inline const uint8_t *window_at(struct window *w, uint64_t off, size_t n,
+				       struct da_error *err)
 {
 	if (off >= w->off && off - w->off <= w->len && n <= w->len - (off - w->off))
 		return w->buf + (off - w->off);
@@ -92,9 +97,9 @@ struct events {
 	struct id_entry *map; /* nr_ids, sorted by id */
 	size_t nr_ids;
 	bool same_layout; /* records of all events are laid out alike */
-	bool partial;	  /* attrs were lost: a record may belong to an event that is not here */
+	bool partial;     /* attrs were lost: a record may belong to an event that is not here */
 	/* Where the id is in every event's records; NO_OFFSET if they differ or have none. */
-	uint16_t id_at;	      /* in a SAMPLE, from its start */
+	uint16_t id_at;       /* in a SAMPLE, from its start */
 	uint16_t id_from_end; /* in a trailer, bytes from its end */
 };
 
@@ -109,14 +114,33 @@ int events_name_rest(struct events *e);
 /* Event with this id, NO_EVENT if there is none. */
 uint32_t events_by_id(const struct events *e, uint64_t id);
 
+/* ---- the file header ---- */
+
+struct section {
+	uint64_t off, size;
+};
+
+struct file_header {
+	uint64_t size, attr_size;
+	struct section attrs, data;
+	uint64_t bitmap[NR_FEATURES / 64];
+	bool any_feature;
+	bool empty; /* finished, with no records */
+};
+
+/* Adds the events of a recording in file mode. *lowest: where the first section of attrs or ids at or after
+ * `from` begins, or the end of the file. */
+int attrs_read(struct da_reader *r, const struct file_header *h, uint64_t from, uint64_t *lowest,
+	       struct da_error *err);
+
 /* ---- zstd ---- */
 
 struct unzip {
-	uint8_t *buf;	   /* plain bytes */
+	uint8_t *buf;         /* plain bytes */
 	size_t pos, len, cap; /* [pos, len) not yet taken */
-	uint64_t budget;   /* plain bytes that this payload may still give */
-	uint64_t allowance; /* the same of all payloads so far */
-	bool pending;	   /* the decoder may hold output that did not fit */
+	uint64_t budget;      /* plain bytes that this payload may still give */
+	uint64_t allowance;   /* the same of all payloads so far */
+	bool pending;         /* the decoder may hold output that did not fit */
 	void *dctx;
 };
 
@@ -138,7 +162,8 @@ struct raw {
 	uint32_t size;
 	const uint8_t *bytes; /* size bytes; valid until the next stream_next() of this stream */
 	uint64_t offset;
-	uint64_t payload_at, payload_total, payload_avail; /* AUXTRACE and TRACING_DATA only: else not set */
+	uint64_t payload_at, payload_total,
+		payload_avail; /* AUXTRACE and TRACING_DATA only: else not set */
 };
 
 struct stream {
@@ -147,18 +172,19 @@ struct stream {
 	struct window win;
 	uint64_t start, pos, end;
 	uint64_t data_end; /* where data.size ends; records after it are salvaged */
-	bool quiet;	   /* a second walk: damage was or will be counted by the first */
-	bool skim;	   /* compressed records are skipped */
-	bool damaged;	   /* of this walk */
+	bool quiet;        /* a second walk: damage was or will be counted by the first */
+	bool skim;         /* compressed records are skipped */
+	bool damaged;      /* of this walk */
 	/* COMPRESSED records */
 	struct unzip *zip;
-	uint64_t zip_pos, zip_end, zip_rec; /* compressed bytes still to feed; their record's offset */
+	uint64_t zip_pos, zip_end,
+		zip_rec;     /* compressed bytes still to feed; their record's offset */
 	const char *zip_why; /* the payload under way cannot be decompressed further; static text */
 	bool in_zip, zip_lost;
 };
 
-void stream_init(struct stream *s, struct da_reader *r, const struct input *in, uint64_t pos, uint64_t end,
-		 size_t window);
+void stream_init(struct stream *s, struct da_reader *r, const struct input *in, uint64_t pos,
+		 uint64_t end, size_t window);
 void stream_release(struct stream *s);
 /* 1: *raw filled; 0: end; negative: I/O error or out of memory. Unknown types are counted and skipped. */
 int stream_next(struct stream *s, struct raw *raw, struct da_error *err);
@@ -168,7 +194,7 @@ int stream_next(struct stream *s, struct raw *raw, struct da_error *err);
 struct feature {
 	bool present;
 	uint64_t off, size; /* in the first input */
-	uint8_t *bytes;	    /* read on demand */
+	uint8_t *bytes;     /* read on demand */
 };
 
 struct pmu_name {
@@ -195,10 +221,10 @@ void features_release(struct features *f);
 
 /* A record in the window. The sorter gives it back without type and misc, which are in its bytes. */
 struct held {
-	struct raw raw;		/* bytes given back are valid until the next sorter_put() */
+	struct raw raw; /* bytes given back are valid until the next sorter_put() */
 	uint64_t time;
 	uint32_t event, layout; /* indices of events, or NO_EVENT */
-	uint32_t input;		/* index of the input that holds the payload */
+	uint32_t input;         /* index of the input that holds the payload */
 	bool has_payload;
 };
 
@@ -265,6 +291,8 @@ struct da_reader {
 
 /* Counts damage: sets info.damaged and keeps a bounded number of messages. */
 void reader_damage(struct da_reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* -DA_ENOMEM with the usual message. */
+int reader_no_memory(const struct da_reader *r, struct da_error *err);
 /* Keeps p until close; frees it and returns NULL when out of memory. */
 void *reader_own(struct da_reader *r, void *p);
 

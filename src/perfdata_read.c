@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Opening a recording: header, attrs with their ids, sections; what is refused and what is only damage.
+ * Opening a recording: header and sections; what is refused and what is only damage.
  *
  * A file is refused when nothing in it can be read: no header, no attr. Everything else that does not
  * fit is a message and costs what it concerns. Records are read by perfdata_next.c.
@@ -17,18 +17,15 @@
 #define HEADER_FULL  104
 #define HEADER_OLD   72 /* without feature bits */
 #define HEADER_PIPE  16
-#define ATTR_MIN     64
-#define ATTR_MAX     4096 /* far beyond any kernel's: the entry is damaged */
-#define MAX_EVENTS   65536
 #define WINDOW_MIN   (16u << 10)
-#define MAX_IDS	     (4u << 20) /* a thousand threads on a thousand CPUs, four events */
 #define WINDOW_BYTES (1u << 20)
 
 #define llu(v) ((unsigned long long)(v))
 
 /* ---- messages ---- */
 
-static void __attribute__((format(printf, 2, 0))) add_message(struct da_reader *r, const char *fmt, va_list ap)
+static void __attribute__((format(printf, 2, 0)))
+add_message(struct da_reader *r, const char *fmt, va_list ap)
 {
 	char *text;
 
@@ -81,24 +78,12 @@ void *reader_own(struct da_reader *r, void *p)
 	return p;
 }
 
-static int out_of_memory(struct da_reader *r, struct da_error *err)
+int reader_no_memory(const struct da_reader *r, struct da_error *err)
 {
 	return da_fail(err, DA_ENOMEM, 0, "cannot read '%s': out of memory", r->path);
 }
 
 /* ---- the header ---- */
-
-struct section {
-	uint64_t off, size;
-};
-
-struct file_header {
-	uint64_t size, attr_size;
-	struct section attrs, data;
-	uint64_t bitmap[NR_FEATURES / 64];
-	bool any_feature;
-	bool empty; /* finished, with no records */
-};
 
 static bool header_size_known(uint64_t size)
 {
@@ -108,7 +93,8 @@ static bool header_size_known(uint64_t size)
 /* The first 16 bytes: is it a recording, in which byte order, and how long is its header? */
 static int parse_magic(struct da_reader *r, uint64_t *size, struct da_error *err)
 {
-	static const uint64_t magic2 = 0x32454c4946524550u; /* a number: "PERFILE2" on a little endian machine */
+	static const uint64_t magic2 =
+		0x32454c4946524550u; /* a number: "PERFILE2" on a little endian machine */
 	const struct input *in = &r->inputs[0];
 	uint8_t b[16];
 	uint64_t magic;
@@ -128,15 +114,18 @@ static int parse_magic(struct da_reader *r, uint64_t *size, struct da_error *err
 	else if (magic == magic2 || magic == __builtin_bswap64(magic2))
 		r->swap = magic != magic2;
 	else
-		return da_fail(err, DA_EFORMAT, 0, "cannot read '%s': not a perf.data file", r->path);
+		return da_fail(err, DA_EFORMAT, 0, "cannot read '%s': not a perf.data file",
+			       r->path);
 	if (in->size < sizeof(b))
-		return da_fail(err, DA_EFORMAT, 0, "cannot read '%s': it ends inside the file header", r->path);
+		return da_fail(err, DA_EFORMAT, 0,
+			       "cannot read '%s': it ends inside the file header", r->path);
 	if (r->swap)
 		*size = __builtin_bswap64(*size);
 	if (!header_size_known(*size))
-		return da_fail(err, DA_EFORMAT, 0,
-			       "cannot read '%s': its file header claims %llu bytes, neither %u nor %u nor %u", r->path,
-			       llu(*size), HEADER_FULL, HEADER_OLD, HEADER_PIPE);
+		return da_fail(
+			err, DA_EFORMAT, 0,
+			"cannot read '%s': its file header claims %llu bytes, neither %u nor %u nor %u",
+			r->path, llu(*size), HEADER_FULL, HEADER_OLD, HEADER_PIPE);
 	return 0;
 }
 
@@ -169,7 +158,8 @@ static int parse_header(struct da_reader *r, struct file_header *h, struct da_er
 	int ret;
 
 	if (r->inputs[0].size < h->size)
-		return da_fail(err, DA_EFORMAT, 0, "cannot read '%s': it ends inside the file header", r->path);
+		return da_fail(err, DA_EFORMAT, 0,
+			       "cannot read '%s': it ends inside the file header", r->path);
 	ret = input_read(&r->inputs[0], 0, b, (size_t)h->size, err);
 	if (ret < 0)
 		return ret;
@@ -184,122 +174,8 @@ static int parse_header(struct da_reader *r, struct file_header *h, struct da_er
 	for (unsigned i = 0; i < NR_FEATURES / 64; i++)
 		h->any_feature |= h->bitmap[i] != 0;
 	if (!h->attr_size)
-		return da_fail(err, DA_EFORMAT, 0, "cannot read '%s': its attrs have size 0", r->path);
-	return 0;
-}
-
-/* ---- attrs and ids ---- */
-
-/* Reads the ids of one attr into a new array; a section that does not fit is damage and gives none. */
-static int read_ids(struct da_reader *r, const struct section *s, uint64_t **ids, size_t *nr, struct da_error *err)
-{
-	const struct input *in = &r->inputs[0];
-	int ret;
-
-	*ids = NULL;
-	*nr = 0;
-	if (!s->size)
-		return 0;
-	if (s->off > in->size || s->size > in->size - s->off) {
-		reader_damage(r, "'%s': the ids of event %zu lie beyond the end of the file", in->name, r->events.nr);
-		return 0;
-	}
-	/* Sections of many events could be one and the same: the sum is bounded too. */
-	if (s->size / 8 > MAX_IDS - r->events.nr_ids) {
-		reader_damage(r, "'%s': more than %u event ids", in->name, MAX_IDS);
-		return 0;
-	}
-	*nr = (size_t)(s->size / 8);
-	*ids = calloc(*nr + 1, sizeof(**ids));
-	if (!*ids)
-		return out_of_memory(r, err);
-	ret = input_read(in, s->off, *ids, *nr * sizeof(**ids), err);
-	if (ret < 0) {
-		free(*ids);
-		return ret;
-	}
-	for (size_t i = 0; r->swap && i < *nr; i++)
-		(*ids)[i] = __builtin_bswap64((*ids)[i]);
-	return 0;
-}
-
-/* One entry: attr.size bytes of attr, then the section of its ids. Returns its bytes, or -DA_EDAMAGED. */
-static int read_attr(struct da_reader *r, uint64_t at, const struct file_header *h, struct section *ids,
-		     struct da_error *err)
-{
-	const struct input *in = &r->inputs[0];
-	uint64_t left = in->size - at;
-	uint8_t b[ATTR_MAX + 16];
-	struct da_attr a;
-	struct da_cur c;
-	uint32_t size;
-	uint64_t *list;
-	size_t nr;
-	int ret;
-
-	if (left < ATTR_MIN + 16) {
-		reader_damage(r, "'%s': the file ends inside its attrs", in->name);
-		return -DA_EDAMAGED;
-	}
-	ret = input_read(in, at, b, left < sizeof(b) ? (size_t)left : sizeof(b), err);
-	if (ret < 0)
-		return ret;
-	c = da_cur_from(b, sizeof(b), r->swap);
-	da_cur_skip(&c, 4);
-	size = da_cur_u32(&c);
-	if (!size)
-		size = ATTR_MIN; /* the first ABI did not fill it in */
-	if (size < ATTR_MIN || size > ATTR_MAX || left < size + 16u) {
-		reader_damage(r, "'%s': event %zu has an attr of %u bytes", in->name, r->events.nr, size);
-		return h->attr_size >= ATTR_MIN + 16 && h->attr_size <= sizeof(b) ? (int)h->attr_size : -DA_EDAMAGED;
-	}
-	if (da_attr_parse(b, size, r->swap, &a) < 0)
-		return -DA_EBUG;
-	c = da_cur_from(b + size, 16, r->swap);
-	ids->off = da_cur_u64(&c);
-	ids->size = da_cur_u64(&c);
-	ret = read_ids(r, ids, &list, &nr, err);
-	if (ret < 0)
-		return ret;
-	if (events_add(&r->events, &a, list, nr) < 0)
-		return out_of_memory(r, err);
-	return (int)size + 16;
-}
-
-/* lowest: start of the first section of attrs or ids at or after `from`. */
-static int read_attrs(struct da_reader *r, const struct file_header *h, uint64_t from, uint64_t *lowest,
-		      struct da_error *err)
-{
-	const struct input *in = &r->inputs[0];
-	uint64_t nr = h->attrs.size / h->attr_size, at = h->attrs.off;
-
-	*lowest = in->size;
-	if (at >= from && at < *lowest)
-		*lowest = at;
-	if (nr > MAX_EVENTS) {
-		reader_damage(r, "'%s': it claims %llu events; the first %u are read", in->name, llu(nr), MAX_EVENTS);
-		nr = MAX_EVENTS;
-	}
-	for (uint64_t i = 0; i < nr; i++) {
-		struct section ids = {0};
-		int ret;
-
-		if (at > in->size) {
-			reader_damage(r, "'%s': its attrs lie beyond the end of the file", in->name);
-			break;
-		}
-		ret = read_attr(r, at, h, &ids, err);
-		if (ret == -DA_EDAMAGED)
-			break;
-		if (ret < 0)
-			return ret;
-		at += (uint64_t)ret;
-		if (ids.size && ids.off >= from && ids.off < *lowest)
-			*lowest = ids.off;
-	}
-	if (!r->events.nr)
-		return da_fail(err, DA_EFORMAT, 0, "cannot read '%s': no event attr in it can be read", r->path);
-	r->events.partial = r->events.nr < h->attrs.size / h->attr_size;
+		return da_fail(err, DA_EFORMAT, 0, "cannot read '%s': its attrs have size 0",
+			       r->path);
 	return 0;
 }
 
@@ -315,7 +191,8 @@ static int data_are_empty(struct da_reader *r, struct file_header *h, struct da_
 	uint8_t b[8];
 	int ret;
 
-	if (h->data.size || !h->any_feature || h->data.off > in->size || in->size - h->data.off < sizeof(b))
+	if (h->data.size || !h->any_feature || h->data.off > in->size ||
+	    in->size - h->data.off < sizeof(b))
 		return 0;
 	ret = input_read(in, h->data.off, b, sizeof(b), err);
 	if (ret < 0)
@@ -329,7 +206,8 @@ static int data_are_empty(struct da_reader *r, struct file_header *h, struct da_
 
 /* Where the records lie. A recorder that was killed left data.size 0 (perf) or at its last patch (ours, and
  * no feature bits): records go on up to the end of the file, or to the next section. */
-static void place_data(struct da_reader *r, const struct file_header *h, uint64_t next, struct stream *s)
+static void place_data(struct da_reader *r, const struct file_header *h, uint64_t next,
+		       struct stream *s)
 {
 	const struct input *in = &r->inputs[0];
 	uint64_t pos = h->data.off, end;
@@ -339,8 +217,8 @@ static void place_data(struct da_reader *r, const struct file_header *h, uint64_
 		pos = in->size;
 	}
 	if (h->data.size > in->size - pos) {
-		reader_damage(r, "'%s': the file was cut: %llu of %llu bytes of data are there", in->name,
-			      llu(in->size - pos), llu(h->data.size));
+		reader_damage(r, "'%s': the file was cut: %llu of %llu bytes of data are there",
+			      in->name, llu(in->size - pos), llu(h->data.size));
 		end = in->size;
 	} else {
 		end = pos + h->data.size;
@@ -350,12 +228,15 @@ static void place_data(struct da_reader *r, const struct file_header *h, uint64_
 	r->info.finalised = h->empty || (h->data.size && (h->any_feature || h->size == HEADER_OLD));
 	if (r->info.finalised || end >= next)
 		return;
-	reader_damage(r, "'%s': the recording was not finished; what follows the first %llu bytes of data is read too",
-		      in->name, llu(h->data.size));
+	reader_damage(
+		r,
+		"'%s': the recording was not finished; what follows the first %llu bytes of data is read too",
+		in->name, llu(h->data.size));
 	s->end = next;
 }
 
-static int open_file(struct da_reader *r, struct stream *s, uint64_t header_size, struct da_error *err)
+static int open_file(struct da_reader *r, struct stream *s, uint64_t header_size,
+		     struct da_error *err)
 {
 	struct file_header h = {.size = header_size};
 	uint64_t next, data_end;
@@ -365,11 +246,11 @@ static int open_file(struct da_reader *r, struct stream *s, uint64_t header_size
 	if (ret < 0)
 		return ret;
 	data_end = h.data.size <= UINT64_MAX - h.data.off ? h.data.off + h.data.size : UINT64_MAX;
-	ret = read_attrs(r, &h, data_end, &next, err);
+	ret = attrs_read(r, &h, data_end, &next, err);
 	if (ret < 0)
 		return ret;
 	if (events_freeze(&r->events) < 0)
-		return out_of_memory(r, err);
+		return reader_no_memory(r, err);
 	ret = data_are_empty(r, &h, err);
 	if (ret < 0)
 		return ret;
@@ -388,7 +269,7 @@ static int add_input(struct da_reader *r, const char *path, struct da_error *err
 {
 	r->inputs = calloc(1, sizeof(*r->inputs));
 	if (!r->inputs)
-		return out_of_memory(r, err);
+		return reader_no_memory(r, err);
 	if (input_open(&r->inputs[0], path, err) < 0)
 		return -err->code;
 	r->nr_inputs = 1;
@@ -405,9 +286,10 @@ static int open_inputs(struct da_reader *r, const char *path, struct da_error *e
 		return add_input(r, path, err);
 	r->info.mode = DA_FILE_DIRECTORY;
 	if (asprintf(&data, "%s/data", path) < 0)
-		return out_of_memory(r, err);
+		return reader_no_memory(r, err);
 	if (stat(data, &st) < 0)
-		ret = da_fail(err, DA_EFORMAT, 0, "cannot read '%s': a directory without a file 'data' is no recording",
+		ret = da_fail(err, DA_EFORMAT, 0,
+			      "cannot read '%s': a directory without a file 'data' is no recording",
 			      path);
 	else
 		ret = add_input(r, data, err);
@@ -423,7 +305,7 @@ static int open_streams(struct da_reader *r, const struct stream *first, struct 
 	r->progress = calloc(r->nr_inputs, sizeof(*r->progress));
 	r->sorter = sorter_new();
 	if (!r->streams || !r->progress || !r->sorter)
-		return out_of_memory(r, err);
+		return reader_no_memory(r, err);
 	if (window < WINDOW_MIN)
 		window = WINDOW_MIN;
 	for (size_t i = 0; i < r->nr_inputs; i++) {
@@ -465,7 +347,8 @@ static int open_all(struct da_reader *r, const char *path, struct da_error *err)
 	if (header_size != HEADER_PIPE) {
 		ret = open_file(r, &first, header_size, err);
 	} else if (r->info.mode == DA_FILE_DIRECTORY) {
-		ret = da_fail(err, DA_EFORMAT, 0, "cannot read '%s': its file 'data' is the output of a pipe", r->path);
+		ret = da_fail(err, DA_EFORMAT, 0,
+			      "cannot read '%s': its file 'data' is the output of a pipe", r->path);
 	} else {
 		r->info.mode = DA_FILE_PIPE;
 		r->info.finalised = true;
@@ -476,7 +359,7 @@ static int open_all(struct da_reader *r, const char *path, struct da_error *err)
 	if (ret < 0)
 		return ret;
 	if (events_name_rest(&r->events) < 0)
-		return out_of_memory(r, err);
+		return reader_no_memory(r, err);
 	if (r->info.mode == DA_FILE_DIRECTORY) {
 		ret = dir_open(r, path, err);
 		if (ret < 0)

@@ -21,10 +21,10 @@
 
 #include "perfdata_priv.h"
 
-#define WINDOW_MAX  (16u << 20)	 /* bytes of records */
+#define WINDOW_MAX  (16u << 20)  /* bytes of records */
 #define ENTRIES_MAX (256u << 10) /* records */
 #define BATCH_BYTES (512u << 10) /* a sort of less is not worth its cost */
-#define RUN_MIN	    16		 /* shorter runs are made that long by insertion */
+#define RUN_MIN     16           /* shorter runs are made that long by insertion */
 #define BLOCK_FIRST (64u << 10)
 #define CAP_FIRST   1024u
 
@@ -54,15 +54,15 @@ struct block {
 struct sorter {
 	struct block cur, other;
 	struct entry *e, *tmp; /* nr entries in e; both have room for cap */
-	uint32_t *runs;	       /* first entry of each run, while merging */
+	uint32_t *runs;        /* first entry of each run, while merging */
 	size_t nr, cap;
-	size_t sorted;	    /* e[0, sorted) stayed behind the flush before */
+	size_t sorted;      /* e[0, sorted) stayed behind the flush before */
 	size_t head, ready; /* e[head, ready) can be taken */
-	size_t fresh;	    /* bytes put since the flush before */
-	bool in_order;	    /* e[0, nr) is in order as it is */
-	bool limit_new;	    /* the limit has risen since the flush before */
-	uint64_t limit;	    /* records up to it may go */
-	uint64_t given;	    /* latest time that went */
+	size_t fresh;       /* bytes put since the flush before */
+	bool in_order;      /* e[0, nr) is in order as it is */
+	bool limit_new;     /* the limit has risen since the flush before */
+	uint64_t limit;     /* records up to it may go */
+	uint64_t given;     /* latest time that went */
 	uint64_t max, late;
 };
 
@@ -137,7 +137,8 @@ static size_t aligned(size_t n)
 
 static size_t slot_bytes(const struct slot *sl)
 {
-	return sizeof(*sl) + aligned(sl->size) + (sl->has_payload ? sizeof(struct slot_payload) : 0);
+	return sizeof(*sl) + aligned(sl->size) +
+	       (sl->has_payload ? sizeof(struct slot_payload) : 0);
 }
 
 /* What was taken is dropped; what stays behind moves to a block of its own. */
@@ -269,7 +270,8 @@ static void sort(struct sorter *s)
 		size_t merged = 0;
 
 		for (size_t i = 0; i < nr; i += 2) {
-			size_t a = s->runs[i], b = s->runs[i + 1], end = i + 2 <= nr ? s->runs[i + 2] : b;
+			size_t a = s->runs[i], b = s->runs[i + 1],
+			       end = i + 2 <= nr ? s->runs[i + 2] : b;
 
 			merge(e + a, e + b, e + b, e + end, s->tmp + a);
 			s->runs[merged++] = (uint32_t)a;

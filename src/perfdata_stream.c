@@ -13,17 +13,17 @@
 #include "perfdata_priv.h"
 
 #define SIMPLEPERF_FIRST 32769 /* simpleperf's own records: misc holds bits 31:16 of the size */
-#define SIMPLEPERF_LAST	 33023
-#define SALVAGE_MAX	 127 /* known types, and room for those of the future */
-#define TRACING_MAX	 16 /* a longer TRACING_DATA is simpleperf's, with its bytes inside */
-#define ZIP_PIECE	 (32u << 10) /* compressed bytes given to zstd at once */
+#define SIMPLEPERF_LAST  33023
+#define SALVAGE_MAX      127 /* known types, and room for those of the future */
+#define TRACING_MAX      16  /* a longer TRACING_DATA is simpleperf's, with its bytes inside */
+#define ZIP_PIECE        (32u << 10) /* compressed bytes given to zstd at once */
 /* A payload without a COMPRESSED feature to say how long the recorder's buffer was. */
 #define BUDGET_DEFAULT (64u << 20)
 #define BUDGET_MAX     (256u << 20)
 #define BUDGET_SLACK   REC_MAX /* so that a payload as long as the buffer does not end at 0 */
 
-void stream_init(struct stream *s, struct da_reader *r, const struct input *in, uint64_t pos, uint64_t end,
-		 size_t window)
+void stream_init(struct stream *s, struct da_reader *r, const struct input *in, uint64_t pos,
+		 uint64_t end, size_t window)
 {
 	memset(s, 0, sizeof(*s));
 	s->r = r;
@@ -215,9 +215,10 @@ static int zip_next(struct stream *s, struct raw *raw, struct da_error *err)
 			unknown_record(s);
 			continue;
 		}
-		if (h.type == DA_REC_COMPRESSED || h.type == DA_REC_COMPRESSED2 || h.type == DA_REC_AUXTRACE ||
-		    h.type == DA_REC_TRACING_DATA) {
-			lost_record(s, s->zip_rec, h.size, "unfolds to a record that may not be compressed");
+		if (h.type == DA_REC_COMPRESSED || h.type == DA_REC_COMPRESSED2 ||
+		    h.type == DA_REC_AUXTRACE || h.type == DA_REC_TRACING_DATA) {
+			lost_record(s, s->zip_rec, h.size,
+				    "unfolds to a record that may not be compressed");
 			continue;
 		}
 		raw->type = h.type;
@@ -245,15 +246,19 @@ static int zip_begin(struct stream *s, uint64_t at, uint64_t end, struct da_erro
 	if (!s->zip) {
 		s->zip = unzip_new();
 		if (!s->zip)
-			return da_fail(err, DA_ENOMEM, 0, "cannot read '%s': out of memory", s->in->name);
+			return da_fail(err, DA_ENOMEM, 0, "cannot read '%s': out of memory",
+				       s->in->name);
 	}
 	if (s->zip_lost) {
 		/* A new frame is a new beginning. */
-		magic = end - at >= sizeof(zstd_magic) ? window_at(&s->win, at, sizeof(zstd_magic), err) : NULL;
+		magic = end - at >= sizeof(zstd_magic)
+				? window_at(&s->win, at, sizeof(zstd_magic), err)
+				: NULL;
 		if (err->code)
 			return failed(err);
 		if (!magic || memcmp(magic, zstd_magic, sizeof(zstd_magic)) != 0) {
-			lost_record(s, s->pos, end - at, "continues compressed data that were damaged before");
+			lost_record(s, s->pos, end - at,
+				    "continues compressed data that were damaged before");
 			return 0;
 		}
 		unzip_reset(s->zip);
@@ -297,7 +302,8 @@ static int compressed(struct stream *s, const uint8_t *p, const struct header *h
 		whole = compressed2_size(p, h, left, s->r->swap, &payload);
 		skip = 16;
 		if (!whole) {
-			stop(s, "is compressed and does not fit the %llu bytes that follow", hex(left));
+			stop(s, "is compressed and does not fit the %llu bytes that follow",
+			     hex(left));
 			return 0;
 		}
 	}
@@ -319,8 +325,8 @@ static void stray_tail(struct stream *s, uint64_t left)
 	s->damaged = true;
 	if (!s->quiet) {
 		s->r->info.skipped_bytes += left;
-		reader_damage(s->r, "'%s': %llu stray bytes at 0x%llx after the last record", s->in->name,
-			      hex(left), hex(s->pos));
+		reader_damage(s->r, "'%s': %llu stray bytes at 0x%llx after the last record",
+			      s->in->name, hex(left), hex(s->pos));
 	}
 	s->pos = s->end;
 }
@@ -342,11 +348,13 @@ static void take_payload(struct stream *s, const struct header *h, uint64_t left
 	raw->payload_avail = total <= left ? total : left;
 	s->pos += raw->payload_avail;
 	if (raw->payload_avail < total)
-		lost_record(s, raw->offset, 0, "claims %llu bytes after it, and %llu follow", hex(total), hex(left));
+		lost_record(s, raw->offset, 0, "claims %llu bytes after it, and %llu follow",
+			    hex(total), hex(left));
 }
 
 /* Looks at the header at s->pos. 1: a record to lend or to unfold; 0: look again. */
-static int frame(struct stream *s, uint64_t left, struct header *h, const uint8_t **bytes, struct da_error *err)
+static int frame(struct stream *s, uint64_t left, struct header *h, const uint8_t **bytes,
+		 struct da_error *err)
 {
 	const uint8_t *p = window_at(&s->win, s->pos, REC_HEADER, err);
 	uint64_t need;
@@ -354,8 +362,10 @@ static int frame(struct stream *s, uint64_t left, struct header *h, const uint8_
 	if (!p)
 		return failed(err);
 	*h = parse_header(p, s->r->swap);
-	if (s->pos >= s->data_end && s->pos < s->end && s->data_end != s->end && !looks_like_a_record(h)) {
-		stop(s, "is none: the recording was not finished, and %llu bytes of something else follow",
+	if (s->pos >= s->data_end && s->pos < s->end && s->data_end != s->end &&
+	    !looks_like_a_record(h)) {
+		stop(s,
+		     "is none: the recording was not finished, and %llu bytes of something else follow",
 		     hex(s->end - s->pos));
 		return 0;
 	}

@@ -31,7 +31,8 @@ struct unzip *unzip_new(void)
 	u->allowance = ALLOWANCE_FIRST;
 	u->buf = malloc(u->cap);
 	u->dctx = ZSTD_createDCtx();
-	if (!u->buf || !u->dctx || ZSTD_isError(ZSTD_DCtx_setParameter(u->dctx, ZSTD_d_windowLogMax, WINDOW_LOG_MAX))) {
+	if (!u->buf || !u->dctx ||
+	    ZSTD_isError(ZSTD_DCtx_setParameter(u->dctx, ZSTD_d_windowLogMax, WINDOW_LOG_MAX))) {
 		unzip_free(u);
 		return NULL;
 	}
@@ -74,8 +75,8 @@ int unzip_feed(struct unzip *u, const uint8_t *in, size_t n, size_t *used, const
 	room = u->cap - u->len;
 	*used = 0;
 	if (!u->budget || !u->allowance) {
-		*why = u->budget ? "no recorder's data unfold so far" :
-				   "it unfolds to more than the recorder's buffer held";
+		*why = u->budget ? "no recorder's data unfold so far"
+				 : "it unfolds to more than the recorder's buffer held";
 		return -DA_EDAMAGED;
 	}
 	if (room > u->budget)

@@ -12,11 +12,11 @@
 #include "da_cursor.h"
 #include "da_perfdata.h"
 
-#define REC_HEADER 8
-#define BRANCH_ENTRY 24
+#define REC_HEADER      8
+#define BRANCH_ENTRY    24
 #define BRANCH_HW_INDEX (1ull << 17) /* branch_sample_type: hw_idx precedes the entries */
 #define BRANCH_COUNTERS (1ull << 19) /* branch_sample_type: one u64 an entry follows them */
-#define REGS_ABI_MAX 2		     /* 1: 32-bit task, 2: 64-bit */
+#define REGS_ABI_MAX    2            /* 1: 32-bit task, 2: 64-bit */
 
 /* ---- parsing ---- */
 
@@ -27,8 +27,8 @@ static inline void mark(const struct da_cur *c, struct da_samp *s, uint64_t bit)
 		s->mask |= bit;
 }
 
-static inline __attribute__((always_inline)) void take_u64(struct da_cur *c, struct da_samp *s, uint64_t type,
-							   uint64_t bit, uint64_t *dst)
+static inline __attribute__((always_inline)) void
+take_u64(struct da_cur *c, struct da_samp *s, uint64_t type, uint64_t bit, uint64_t *dst)
 {
 	if (!(type & bit))
 		return;
@@ -102,12 +102,14 @@ static void take_branches(struct da_cur *c, uint64_t branch_type, struct da_samp
 	s->mask |= DA_SAMPLE_BRANCH_STACK;
 }
 
-static void take_regs(struct da_cur *c, struct da_samp *s, uint64_t bit, uint64_t mask, struct da_regs *regs)
+static void take_regs(struct da_cur *c, struct da_samp *s, uint64_t bit, uint64_t mask,
+		      struct da_regs *regs)
 {
 	uint64_t abi = da_cur_u64(c);
 
 	if (abi > REGS_ABI_MAX)
-		c->bad = true; /* no kernel writes it: the sample is not laid out as its attr says */
+		c->bad =
+			true; /* no kernel writes it: the sample is not laid out as its attr says */
 	else if (abi)
 		regs->vals = da_cur_bytes(c, 8 * (uint64_t)__builtin_popcountll(mask));
 	if (!da_cur_ok(c)) {
@@ -151,31 +153,93 @@ static void take_aux(struct da_cur *c, struct da_samp *s)
 	s->mask |= DA_SAMPLE_AUX;
 }
 
-int da_samp_parse(const struct da_attr *a, const uint8_t *rec, size_t size, bool swap, struct da_samp *out)
+/* The fields of fixed size that lead a sample, 8 bytes each. */
+#define FRONT                                                                                      \
+	(DA_SAMPLE_IDENTIFIER | DA_SAMPLE_IP | DA_SAMPLE_TID | DA_SAMPLE_TIME | DA_SAMPLE_ADDR |   \
+	 DA_SAMPLE_ID | DA_SAMPLE_STREAM_ID | DA_SAMPLE_CPU | DA_SAMPLE_PERIOD)
+
+static inline uint64_t next_u64(const uint8_t **p, bool swap)
+{
+	uint64_t v;
+
+	memcpy(&v, *p, 8);
+	*p += 8;
+	return swap ? __builtin_bswap64(v) : v;
+}
+
+static inline void next_pair(const uint8_t **p, bool swap, uint32_t *a, uint32_t *b)
+{
+	memcpy(a, *p, 4);
+	memcpy(b, *p + 4, 4);
+	*p += 8;
+	if (swap) {
+		*a = __builtin_bswap32(*a);
+		*b = __builtin_bswap32(*b);
+	}
+}
+
+/* All of FRONT, which the caller knows to fit: one comparison for a sample's usual fields. */
+static void take_front(struct da_cur *c, uint64_t type, struct da_samp *s)
+{
+	const uint8_t *p = c->p + c->off;
+	uint32_t unused;
+
+	if (type & DA_SAMPLE_IDENTIFIER)
+		s->id = next_u64(&p, c->swap);
+	if (type & DA_SAMPLE_IP)
+		s->ip = next_u64(&p, c->swap);
+	if (type & DA_SAMPLE_TID)
+		next_pair(&p, c->swap, &s->pid, &s->tid);
+	if (type & DA_SAMPLE_TIME)
+		s->time_ns = next_u64(&p, c->swap);
+	if (type & DA_SAMPLE_ADDR)
+		s->addr = next_u64(&p, c->swap);
+	if (type & DA_SAMPLE_ID)
+		s->id = next_u64(&p, c->swap);
+	if (type & DA_SAMPLE_STREAM_ID)
+		s->stream_id = next_u64(&p, c->swap);
+	if (type & DA_SAMPLE_CPU)
+		next_pair(&p, c->swap, &s->cpu, &unused);
+	if (type & DA_SAMPLE_PERIOD)
+		s->period = next_u64(&p, c->swap);
+	c->off = (size_t)(p - c->p);
+	s->mask |= type & FRONT;
+}
+
+/* The same where the record ends among them. */
+static void take_cut_front(struct da_cur *c, uint64_t type, struct da_samp *s)
+{
+	take_u64(c, s, type, DA_SAMPLE_IDENTIFIER, &s->id);
+	take_u64(c, s, type, DA_SAMPLE_IP, &s->ip);
+	if (type & DA_SAMPLE_TID) {
+		s->pid = da_cur_u32(c);
+		s->tid = da_cur_u32(c);
+		mark(c, s, DA_SAMPLE_TID);
+	}
+	take_u64(c, s, type, DA_SAMPLE_TIME, &s->time_ns);
+	take_u64(c, s, type, DA_SAMPLE_ADDR, &s->addr);
+	take_u64(c, s, type, DA_SAMPLE_ID, &s->id);
+	take_u64(c, s, type, DA_SAMPLE_STREAM_ID, &s->stream_id);
+	if (type & DA_SAMPLE_CPU) {
+		s->cpu = da_cur_u32(c);
+		da_cur_skip(c, 4);
+		mark(c, s, DA_SAMPLE_CPU);
+	}
+	take_u64(c, s, type, DA_SAMPLE_PERIOD, &s->period);
+}
+
+int da_samp_parse(const struct da_attr *a, const uint8_t *rec, size_t size, bool swap,
+		  struct da_samp *out)
 {
 	uint64_t type = a->sample_type;
 	struct da_cur c = da_cur_from(rec, size, swap);
 
 	memset(out, 0, sizeof(*out));
 	da_cur_skip(&c, REC_HEADER);
-
-	take_u64(&c, out, type, DA_SAMPLE_IDENTIFIER, &out->id);
-	take_u64(&c, out, type, DA_SAMPLE_IP, &out->ip);
-	if (type & DA_SAMPLE_TID) {
-		out->pid = da_cur_u32(&c);
-		out->tid = da_cur_u32(&c);
-		mark(&c, out, DA_SAMPLE_TID);
-	}
-	take_u64(&c, out, type, DA_SAMPLE_TIME, &out->time_ns);
-	take_u64(&c, out, type, DA_SAMPLE_ADDR, &out->addr);
-	take_u64(&c, out, type, DA_SAMPLE_ID, &out->id);
-	take_u64(&c, out, type, DA_SAMPLE_STREAM_ID, &out->stream_id);
-	if (type & DA_SAMPLE_CPU) {
-		out->cpu = da_cur_u32(&c);
-		da_cur_skip(&c, 4);
-		mark(&c, out, DA_SAMPLE_CPU);
-	}
-	take_u64(&c, out, type, DA_SAMPLE_PERIOD, &out->period);
+	if (da_cur_left(&c) >= 8 * (size_t)__builtin_popcountll(type & FRONT))
+		take_front(&c, type, out);
+	else
+		take_cut_front(&c, type, out);
 	if (type & DA_SAMPLE_READ)
 		take_read(&c, a->read_format, out);
 	if (type & DA_SAMPLE_CALLCHAIN)
@@ -206,7 +270,8 @@ int da_samp_parse(const struct da_attr *a, const uint8_t *rec, size_t size, bool
 int da_sample_id_parse(const struct da_attr *a, struct da_rec *rec)
 {
 	static const uint64_t in_trailer = DA_SAMPLE_TID | DA_SAMPLE_TIME | DA_SAMPLE_ID |
-					   DA_SAMPLE_STREAM_ID | DA_SAMPLE_CPU | DA_SAMPLE_IDENTIFIER;
+					   DA_SAMPLE_STREAM_ID | DA_SAMPLE_CPU |
+					   DA_SAMPLE_IDENTIFIER;
 	uint64_t type = a->sample_type & in_trailer;
 	size_t size = 8 * (size_t)__builtin_popcountll(type);
 	struct da_cur c;
@@ -290,7 +355,8 @@ static void put_regs(struct out *o, uint64_t mask, const struct da_regs *r)
 		put(o, r->vals, 8 * (uint64_t)__builtin_popcountll(mask));
 }
 
-int da_samp_build(const struct da_attr *a, uint16_t misc, const struct da_samp *s, uint8_t *buf, size_t cap)
+int da_samp_build(const struct da_attr *a, uint16_t misc, const struct da_samp *s, uint8_t *buf,
+		  size_t cap)
 {
 	uint64_t type = a->sample_type;
 	struct out o = {.p = buf, .cap = cap < UINT16_MAX ? cap : UINT16_MAX};
@@ -320,7 +386,8 @@ int da_samp_build(const struct da_attr *a, uint16_t misc, const struct da_samp *
 		put(&o, s->read, s->read_size);
 	if (type & DA_SAMPLE_CALLCHAIN) {
 		put_u64(&o, s->nr_callchain);
-		put(&o, s->callchain, s->nr_callchain > UINT16_MAX ? UINT64_MAX : 8 * s->nr_callchain);
+		put(&o, s->callchain,
+		    s->nr_callchain > UINT16_MAX ? UINT64_MAX : 8 * s->nr_callchain);
 	}
 	if (type & DA_SAMPLE_RAW) {
 		/* As the kernel does: the size counts the padding, and 4 + size is a multiple of 8. */
@@ -377,8 +444,8 @@ int da_samp_build(const struct da_attr *a, uint16_t misc, const struct da_samp *
 	return (int)size;
 }
 
-size_t da_sample_id_build(const struct da_attr *a, uint32_t pid, uint32_t tid, uint64_t time_ns, uint64_t id,
-			  uint32_t cpu, uint8_t *buf)
+size_t da_sample_id_build(const struct da_attr *a, uint32_t pid, uint32_t tid, uint64_t time_ns,
+			  uint64_t id, uint32_t cpu, uint8_t *buf)
 {
 	uint64_t type = a->sample_type;
 	struct out o = {.p = buf, .cap = DA_SAMPLE_ID_MAX};

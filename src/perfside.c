@@ -10,9 +10,9 @@
 #include "da_cursor.h"
 #include "da_perfdata.h"
 
-#define REC_HEADER 8
+#define REC_HEADER   8
 #define BUILD_ID_MAX 20
-#define MMAP2_FIXED 64 /* bytes of an MMAP2 record's body before the file name */
+#define MMAP2_FIXED  64 /* bytes of an MMAP2 record's body before the file name */
 
 static struct da_cur body(const struct da_rec *rec)
 {
@@ -169,8 +169,8 @@ static bool fits(size_t bytes, size_t cap)
 	return max >= DA_SAMPLE_ID_MAX && bytes <= max - DA_SAMPLE_ID_MAX;
 }
 
-int da_rec_mmap2_build(const struct da_attr *a, uint16_t misc, const struct da_rec_mmap *m, uint64_t time_ns,
-		       uint64_t id, uint32_t cpu, uint8_t *buf, size_t cap)
+int da_rec_mmap2_build(const struct da_attr *a, uint16_t misc, const struct da_rec_mmap *m,
+		       uint64_t time_ns, uint64_t id, uint32_t cpu, uint8_t *buf, size_t cap)
 {
 	uint8_t *p = buf + REC_HEADER;
 	size_t size;
@@ -204,8 +204,8 @@ int da_rec_mmap2_build(const struct da_attr *a, uint16_t misc, const struct da_r
 	return (int)size;
 }
 
-int da_rec_comm_build(const struct da_attr *a, const struct da_rec_comm *c, uint64_t time_ns, uint64_t id,
-		      uint32_t cpu, uint8_t *buf, size_t cap)
+int da_rec_comm_build(const struct da_attr *a, const struct da_rec_comm *c, uint64_t time_ns,
+		      uint64_t id, uint32_t cpu, uint8_t *buf, size_t cap)
 {
 	uint8_t *p = buf + REC_HEADER;
 	size_t size;

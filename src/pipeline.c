@@ -90,6 +90,12 @@ struct da_lane *da_lane_new(struct da_pipeline *p, da_emit_fn emit, void *ctx)
 	return l;
 }
 
+void da_lane_redirect(struct da_lane *l, da_emit_fn emit, void *ctx)
+{
+	l->emit = emit;
+	l->ctx = ctx;
+}
+
 void da_lane_free(struct da_lane *l)
 {
 	if (!l)

@@ -70,6 +70,8 @@ static void put_events(struct json *j)
 
 	da_json_array(&j->w, "events");
 	for (i = 0; i < j->r->nr_events; i++) {
+		if (j->r->events[i].sideband)
+			continue;
 		const struct da_offline_event *e = &j->r->events[i];
 
 		da_json_flat_object(&j->w, NULL);

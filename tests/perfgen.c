@@ -255,8 +255,8 @@ void gen_sample_body(struct gen *g, const struct da_attr *a, const struct da_sam
 	}
 }
 
-void gen_trailer(struct gen *g, const struct da_attr *a, uint32_t pid, uint32_t tid, uint64_t time, uint64_t id,
-		 uint32_t cpu)
+void gen_trailer(struct gen *g, const struct da_attr *a, uint32_t pid, uint32_t tid, uint64_t time,
+		 uint64_t id, uint32_t cpu)
 {
 	uint64_t t = a->sample_type;
 
@@ -288,7 +288,8 @@ void gen_sample(struct gen *g, const struct da_attr *a, const struct da_samp *s)
 	gen_end(g, rec);
 }
 
-void gen_comm(struct gen *g, const struct da_attr *a, const char *comm, uint32_t pid, uint64_t time, uint64_t id)
+void gen_comm(struct gen *g, const struct da_attr *a, const char *comm, uint32_t pid, uint64_t time,
+	      uint64_t id)
 {
 	size_t rec = gen_rec(g, 3, 0);
 
@@ -340,8 +341,8 @@ void gen_features(struct gen_file *f)
 	static const struct {
 		int bit;
 		const char *s;
-	} strings[] = {{3, "thishost"}, {4, "6.12.0-test"}, {5, "6.12.1"}, {6, "x86_64"}, {8, "Some CPU @ 3 GHz"},
-		       {9, "GenuineIntel,6,106,6"}};
+	} strings[] = {{3, "thishost"}, {4, "6.12.0-test"},      {5, "6.12.1"},
+		       {6, "x86_64"},   {8, "Some CPU @ 3 GHz"}, {9, "GenuineIntel,6,106,6"}};
 	struct gen *g;
 
 	for (int i = 0; i < 256; i++)
@@ -355,7 +356,9 @@ void gen_features(struct gen_file *f)
 	gen_u32(g, 3);
 	feature_string(g, "/usr/bin/perf");
 	feature_string(g, "record");
-	feature_string(g, "a long argument that takes more than sixty-four bytes with its terminating NUL byte");
+	feature_string(
+		g,
+		"a long argument that takes more than sixty-four bytes with its terminating NUL byte");
 	g = &f->feature[12];
 	gen_u32(g, (uint32_t)f->nr_ev);
 	gen_u32(g, 128);

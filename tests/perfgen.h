@@ -42,11 +42,12 @@ void gen_attr(struct gen *g, const struct da_attr *a, size_t size);
  * byte order (regs vals, callchain, branches, read: arrays of u64). */
 void gen_sample_body(struct gen *g, const struct da_attr *a, const struct da_samp *s);
 /* The sample_id trailer, if the attr has one. */
-void gen_trailer(struct gen *g, const struct da_attr *a, uint32_t pid, uint32_t tid, uint64_t time, uint64_t id,
-		 uint32_t cpu);
+void gen_trailer(struct gen *g, const struct da_attr *a, uint32_t pid, uint32_t tid, uint64_t time,
+		 uint64_t id, uint32_t cpu);
 /* Whole records. */
 void gen_sample(struct gen *g, const struct da_attr *a, const struct da_samp *s);
-void gen_comm(struct gen *g, const struct da_attr *a, const char *comm, uint32_t pid, uint64_t time, uint64_t id);
+void gen_comm(struct gen *g, const struct da_attr *a, const char *comm, uint32_t pid, uint64_t time,
+	      uint64_t id);
 void gen_round(struct gen *g);
 void gen_auxtrace(struct gen *g, const void *payload, size_t n, uint64_t claimed, uint64_t offset);
 
@@ -64,16 +65,16 @@ struct gen_event {
 struct gen_file {
 	struct gen_event ev[GEN_EVENTS_MAX];
 	size_t nr_ev;
-	size_t attr_size;      /* 0: 128 */
-	struct gen data;       /* records; data.swap is the file's */
+	size_t attr_size;        /* 0: 128 */
+	struct gen data;         /* records; data.swap is the file's */
 	struct gen feature[256]; /* empty: not there, unless forced */
 	bool forced[256];
-	bool v1;	       /* "PERFFILE" */
-	bool header72;	       /* old header without feature bits */
-	bool attrs_last;       /* attrs and ids behind the data */
-	bool words32;	       /* feature bits in words of 32 bits */
-	bool unfinished;       /* data.size 0 */
-	uint64_t patched;      /* not 0: data.size says only so much, and no feature bits are set */
+	bool v1;          /* "PERFFILE" */
+	bool header72;    /* old header without feature bits */
+	bool attrs_last;  /* attrs and ids behind the data */
+	bool words32;     /* feature bits in words of 32 bits */
+	bool unfinished;  /* data.size 0 */
+	uint64_t patched; /* not 0: data.size says only so much, and no feature bits are set */
 };
 
 void gen_file_free(struct gen_file *f);

@@ -462,6 +462,9 @@ START_TEST(changed_in_place)
 	/* noticed within CODE_RECHECK_NS, for cached instructions too, whoever asks */
 	ck_assert_int_eq(version(PID, 112 * MS, ADDR), 6);
 	ck_assert_int_eq(version(PID, 112 * MS, ADDR + 8), 6);
+	ck_assert_int_eq(version(PID, 101 * MS, ADDR), 5);         /* a sample that comes late */
+	ck_assert_int_eq(version(PID, 101 * MS, ADDR + 1024), -1); /* not saved then, and gone */
+	ck_assert_int_eq(version(PID, 113 * MS, ADDR), 6);
 	/* both are in the recording, the second valid from then on */
 	ck_assert_uint_eq(nr_saved, 2);
 	ck_assert_uint_eq(saved[0].time_ns, 0);
@@ -858,6 +861,11 @@ START_TEST(memory_of_a_process)
 	fill_movs(p, PAGE, 3);
 	ck_assert_int_eq(version(pid, 23 * MS, at + 2048), 3); /* not looked at before: as it is */
 	ck_assert_int_eq(version(pid, 40 * MS, at + 1024), 3);
+	/* samples that come late see what was there in their time */
+	ck_assert_int_eq(version(pid, 11 * MS, at + 1024), 1);
+	ck_assert_int_eq(version(pid, 25 * MS, at + 1024), 2);
+	ck_assert_int_eq(version(pid, 41 * MS, at + 1024), 3);
+	ck_assert_int_eq(version(pid, 12 * MS, at + 1024), 1);
 	munmap(p, 2 * PAGE);
 	close_store();
 

@@ -55,7 +55,8 @@ END_TEST
 
 START_TEST(lengths_never_wrap)
 {
-	static const uint64_t lengths[] = {16, 1ull << 31, 1ull << 32, 1ull << 63, UINT64_MAX - 1, UINT64_MAX};
+	static const uint64_t lengths[] = {16,         1ull << 31,     1ull << 32,
+					   1ull << 63, UINT64_MAX - 1, UINT64_MAX};
 
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		struct da_cur c = da_cur_from(bytes, sizeof(bytes), false);
@@ -85,9 +86,10 @@ START_TEST(arrays)
 		uint64_t nr;
 		size_t size;
 		bool fits;
-	} rows[] = {{0, 8, true},	      {1, 8, true},  {2, 8, false}, {15, 1, true}, {16, 1, false},
-		    {1ull << 61, 8, false}, {1ull << 63, 2, false}, {UINT64_MAX, 8, false},
-		    {UINT64_MAX, 1, false}, {0, SIZE_MAX, true}};
+	} rows[] = {{0, 8, true},           {1, 8, true},           {2, 8, false},
+		    {15, 1, true},          {16, 1, false},         {1ull << 61, 8, false},
+		    {1ull << 63, 2, false}, {UINT64_MAX, 8, false}, {UINT64_MAX, 1, false},
+		    {0, SIZE_MAX, true}};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct da_cur c = da_cur_from(bytes, sizeof(bytes), false);

@@ -28,7 +28,9 @@ START_TEST(fill)
 {
 	struct da_error e = {0};
 
-	ck_assert_int_eq(da_fail(&e, DA_EDAMAGED, 0, "cannot read '%s': record at 0x%x", "f", 0x1f40), -DA_EDAMAGED);
+	ck_assert_int_eq(
+		da_fail(&e, DA_EDAMAGED, 0, "cannot read '%s': record at 0x%x", "f", 0x1f40),
+		-DA_EDAMAGED);
 	ck_assert_int_eq(e.code, DA_EDAMAGED);
 	ck_assert_int_eq(e.sys, 0);
 	ck_assert_str_eq(e.msg, "cannot read 'f': record at 0x1f40");

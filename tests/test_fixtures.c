@@ -31,7 +31,8 @@ static const struct {
 	const char *begin, *why;
 } apart[] = {
 	{"aux-", "perf makes samples from the trace"},
-	{"regs--platformsystemextras--perf_with_add_counter", "perf makes a sample for each member of a group"},
+	{"regs--platformsystemextras--perf_with_add_counter",
+	 "perf makes a sample for each member of a group"},
 	{"addr--perfparser--contentsize", "the oracle counted lines"},
 };
 
@@ -125,8 +126,8 @@ static char *find_time(char *line)
 	for (char *p = line; *p; p++) {
 		size_t n = strspn(p, "0123456789");
 
-		if (n && (p == line || p[-1] == ' ') && p[n] == '.' && strspn(p + n + 1, "0123456789") == 6 &&
-		    p[n + 7] == ':')
+		if (n && (p == line || p[-1] == ' ') && p[n] == '.' &&
+		    strspn(p + n + 1, "0123456789") == 6 && p[n + 7] == ':')
 			return p;
 	}
 	return NULL;
@@ -297,7 +298,9 @@ static bool second_walk(const uint8_t *p, size_t len, uint64_t *samples)
 			if (in.pos == in.size && out.pos < out.size)
 				break;
 		}
-		at += size + (type == 71 ? get(p + at + 8, 8) : type == 66 && size <= 16 ? get(p + at + 8, 4) : 0);
+		at += size + (type == 71                 ? get(p + at + 8, 8)
+			      : type == 66 && size <= 16 ? get(p + at + 8, 4)
+							 : 0);
 	}
 	*samples += samples_in(plain, nr_plain, &rest);
 	free(plain);
@@ -328,7 +331,8 @@ static void read_ours(const char *path, struct ours *o)
 	ret = da_reader_open(&r, path, &err);
 	if (ret < 0) {
 		ck_assert_int_eq(ret, -DA_EFORMAT);
-		snprintf(o->refused, sizeof(o->refused), "%s", strstr(err.msg, "': ") ? strstr(err.msg, "': ") + 3 : "");
+		snprintf(o->refused, sizeof(o->refused), "%s",
+			 strstr(err.msg, "': ") ? strstr(err.msg, "': ") + 3 : "");
 		ck_assert(o->refused[0]);
 		return;
 	}
@@ -348,7 +352,8 @@ static void read_ours(const char *path, struct ours *o)
 		if (!rec.event)
 			continue;
 		o->by_event[rec.event->index]++;
-		o->bad_samples += da_samp_parse(&rec.event->attr, rec.bytes, rec.size, rec.swap, &s) < 0;
+		o->bad_samples +=
+			da_samp_parse(&rec.event->attr, rec.bytes, rec.size, rec.swap, &s) < 0;
 		if (o->nr_first < MAX_LINES)
 			o->first[o->nr_first++] = s;
 	}
@@ -365,8 +370,8 @@ static unsigned wrong;
 static void differ(const char *file, const char *what, uint64_t ours, uint64_t theirs)
 {
 	wrong++;
-	printf("  %s: %s: ours %" PRIu64 " (0x%" PRIx64 "), theirs %" PRIu64 " (0x%" PRIx64 ")\n", file, what, ours, ours,
-	       theirs, theirs);
+	printf("  %s: %s: ours %" PRIu64 " (0x%" PRIx64 "), theirs %" PRIu64 " (0x%" PRIx64 ")\n",
+	       file, what, ours, ours, theirs, theirs);
 }
 
 /* Names differ where perf adds what it reads from the machine: counts must pair up, names may help. */
@@ -422,12 +427,22 @@ static void compare_types(const char *file, const struct ours *o, const struct o
 	static const struct {
 		uint32_t type;
 		const char *name;
-	} types[] = {{DA_REC_MMAP, "MMAP"},	  {DA_REC_MMAP2, "MMAP2"},	    {DA_REC_COMM, "COMM"},
-		     {DA_REC_FORK, "FORK"},	  {DA_REC_EXIT, "EXIT"},	    {DA_REC_LOST, "LOST"},
-		     {DA_REC_AUX, "AUX"},	  {DA_REC_AUXTRACE, "AUXTRACE"},    {DA_REC_THROTTLE, "THROTTLE"},
-		     {DA_REC_KSYMBOL, "KSYMBOL"}, {DA_REC_BPF_EVENT, "BPF_EVENT"},  {DA_REC_TIME_CONV, "TIME_CONV"},
-		     {DA_REC_SWITCH, "SWITCH"},	  {DA_REC_ITRACE_START, "ITRACE_START"},
-		     {DA_REC_LOST_SAMPLES, "LOST_SAMPLES"}, {DA_REC_FINISHED_ROUND, "FINISHED_ROUND"}};
+	} types[] = {{DA_REC_MMAP, "MMAP"},
+		     {DA_REC_MMAP2, "MMAP2"},
+		     {DA_REC_COMM, "COMM"},
+		     {DA_REC_FORK, "FORK"},
+		     {DA_REC_EXIT, "EXIT"},
+		     {DA_REC_LOST, "LOST"},
+		     {DA_REC_AUX, "AUX"},
+		     {DA_REC_AUXTRACE, "AUXTRACE"},
+		     {DA_REC_THROTTLE, "THROTTLE"},
+		     {DA_REC_KSYMBOL, "KSYMBOL"},
+		     {DA_REC_BPF_EVENT, "BPF_EVENT"},
+		     {DA_REC_TIME_CONV, "TIME_CONV"},
+		     {DA_REC_SWITCH, "SWITCH"},
+		     {DA_REC_ITRACE_START, "ITRACE_START"},
+		     {DA_REC_LOST_SAMPLES, "LOST_SAMPLES"},
+		     {DA_REC_FINISHED_ROUND, "FINISHED_ROUND"}};
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		uint64_t n = walked(x, types[i].name);
@@ -475,7 +490,8 @@ static void one_file(const char *name)
 		note = o.refused;
 	} else {
 		/* simpleperf's TRACING_DATA holds its bytes inside, which the oracle's walk did not know */
-		bool simple = strstr(name, "--perf_with_tracepoint_event") || strstr(name, "--perf_sched_stat_runtime");
+		bool simple = strstr(name, "--perf_with_tracepoint_event") ||
+			      strstr(name, "--perf_sched_stat_runtime");
 		uint64_t want = packed || simple ? second : x.walked_samples;
 
 		if (x.perf_read && !note && o.samples != x.perf_samples)
@@ -497,8 +513,8 @@ static void one_file(const char *name)
 	}
 	if (x.perf_read)
 		snprintf(shown, sizeof(shown), "%" PRIu64, x.perf_samples);
-	printf("%-4s %-72.72s %8" PRIu64 " %8s %8" PRIu64 "  %s\n", wrong == before ? "ok" : "BAD", name, o.samples, shown,
-	       packed ? second : x.walked_samples, note ? note : "");
+	printf("%-4s %-72.72s %8" PRIu64 " %8s %8" PRIu64 "  %s\n", wrong == before ? "ok" : "BAD",
+	       name, o.samples, shown, packed ? second : x.walked_samples, note ? note : "");
 	free(path);
 	free(oracle_path);
 	free(text);
@@ -508,8 +524,8 @@ static void one_file(const char *name)
 static int is_fixture(const struct dirent *d)
 {
 	/* damo's files are no recordings */
-	return d->d_name[0] != '.' && !strstr(d->d_name, ".oracle.txt") && strncmp(d->d_name, "damo--", 6) != 0 &&
-	       strstr(d->d_name, "--");
+	return d->d_name[0] != '.' && !strstr(d->d_name, ".oracle.txt") &&
+	       strncmp(d->d_name, "damo--", 6) != 0 && strstr(d->d_name, "--");
 }
 
 START_TEST(all_fixtures)

@@ -11,7 +11,8 @@
 
 static struct da_rec rec_of(const uint8_t *p, size_t n, bool swap)
 {
-	return (struct da_rec){.type = DA_REC_HEADER_EVENT_TYPE, .bytes = p, .size = (uint32_t)n, .swap = swap};
+	return (struct da_rec){
+		.type = DA_REC_HEADER_EVENT_TYPE, .bytes = p, .size = (uint32_t)n, .swap = swap};
 }
 
 /* The layout of da_own.h, written down once more. */
@@ -47,14 +48,16 @@ START_TEST(build_and_parse)
 		int size;
 
 		memset(buf, 0xff, 65536);
-		size = da_own_build(DA_OWN_LEDGER, DA_OWN_VERSION | DA_OWN_MORE, payload, n, buf, 65536);
+		size = da_own_build(DA_OWN_LEDGER, DA_OWN_VERSION | DA_OWN_MORE, payload, n, buf,
+				    65536);
 		gen_own(&g, 2, 0x8001, payload, n);
 		ck_assert_int_eq(size, (int)g.len);
 		ck_assert_mem_eq(buf, g.p, g.len);
 		ck_assert_int_eq(size % 8, 0);
 		ck_assert_int_ge(size, 80);
 		ck_assert_uint_eq(buf[size], 0xff);
-		ck_assert_int_eq(da_own_build(DA_OWN_LEDGER, 1, payload, n, buf, (size_t)size - 1), -DA_ENOMEM);
+		ck_assert_int_eq(da_own_build(DA_OWN_LEDGER, 1, payload, n, buf, (size_t)size - 1),
+				 -DA_ENOMEM);
 		r = rec_of(g.p, g.len, false);
 		ck_assert_int_eq(da_own_parse(&r, &kind, &version, &p, &len), 0);
 		ck_assert_int_eq(kind, DA_OWN_LEDGER);
@@ -117,7 +120,8 @@ START_TEST(not_ours)
 
 		memcpy(block, g.p, n);
 		r = rec_of(block, n, false);
-		ck_assert_int_eq(da_own_parse(&r, &kind, &version, &p, &len), n < 24 ? -DA_EFORMAT : -DA_EDAMAGED);
+		ck_assert_int_eq(da_own_parse(&r, &kind, &version, &p, &len),
+				 n < 24 ? -DA_EFORMAT : -DA_EDAMAGED);
 		free(block);
 	}
 	r = rec_of(g.p, g.len, false);
@@ -158,7 +162,8 @@ START_TEST(code)
 	ck_assert_int_eq(kind, DA_OWN_CODE);
 	ck_assert_uint_eq(len, 48 + sizeof(insns));
 	ck_assert_int_eq(da_own_code_parse(p, len, false, &out), 0);
-	ck_assert(out.pid == 1 && out.maj == 8 && out.min == 3 && out.ino == in.ino && out.ino_gen == 9);
+	ck_assert(out.pid == 1 && out.maj == 8 && out.min == 3 && out.ino == in.ino &&
+		  out.ino_gen == 9);
 	ck_assert(out.addr == in.addr && out.time_ns == in.time_ns && out.len == in.len);
 	ck_assert_mem_eq(out.bytes, insns, sizeof(insns));
 	for (size_t n = 0; n < len; n++) {

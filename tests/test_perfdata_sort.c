@@ -27,9 +27,8 @@
 #endif
 
 /* addr numbers the samples in file order. */
-static const struct da_attr attr = {.type = 4,
-				    .sample_type = DA_SAMPLE_TIME | DA_SAMPLE_ADDR,
-				    .flags = DA_ATTR_SAMPLE_ID_ALL};
+static const struct da_attr attr = {
+	.type = 4, .sample_type = DA_SAMPLE_TIME | DA_SAMPLE_ADDR, .flags = DA_ATTR_SAMPLE_ID_ALL};
 #define SAMPLE_BYTES 24
 
 static uint64_t rng = 88172645463325252u;
@@ -142,7 +141,8 @@ static void assert_sorted(const struct times *ts, bool swap)
 	ck_assert_uint_eq(read_numbers(path, got, &late), nr);
 	ck_assert_uint_eq(late, 0);
 	for (size_t i = 0; i < nr; i++)
-		ck_assert_msg(got[i] == want[i].number, "place %zu: sample %" PRIu64 ", not %" PRIu64, i, got[i],
+		ck_assert_msg(got[i] == want[i].number,
+			      "place %zu: sample %" PRIu64 ", not %" PRIu64, i, got[i],
 			      want[i].number);
 	free(got);
 	free(want);
@@ -308,7 +308,8 @@ END_TEST
 /* Times that a broken recorder writes: 0 and -1 are no times, the largest one is. */
 START_TEST(strange_times)
 {
-	static const uint64_t t[] = {5, 0, UINT64_MAX - 1, 3, 0, 4, ROUND, 6, 0, 2, ROUND, 1, ROUND};
+	static const uint64_t t[] = {5, 0, UINT64_MAX - 1, 3, 0,    4, ROUND, 6,
+				     0, 2, ROUND,          1, ROUND};
 	struct times ts = {.t = (uint64_t *)t, .nr = sizeof(t) / sizeof(t[0])};
 	uint64_t got[16], late;
 	char *path = write_file(&ts, false);
@@ -353,7 +354,8 @@ START_TEST(records_without_time)
 	path = gen_write(out.p, out.len);
 	ck_assert_int_eq(da_reader_open(&r, path, &err), 0);
 	while (da_reader_next(r, &rec, &err) > 0)
-		snprintf(order + strlen(order), sizeof(order) - strlen(order), "%u:%" PRIu64 " ", rec.type, rec.time_ns);
+		snprintf(order + strlen(order), sizeof(order) - strlen(order), "%u:%" PRIu64 " ",
+			 rec.type, rec.time_ns);
 	ck_assert_str_eq(order, "3:0 79:0 9:50 9:100 71:0 9:200 71:0 9:300 ");
 	da_reader_close(r);
 	gen_unlink(path);

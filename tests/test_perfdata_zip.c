@@ -15,8 +15,8 @@
 
 static const struct da_attr attr = {.type = 4,
 				    .config = 0x1cd,
-				    .sample_type = DA_SAMPLE_IP | DA_SAMPLE_TID | DA_SAMPLE_TIME | DA_SAMPLE_ADDR |
-						   DA_SAMPLE_RAW,
+				    .sample_type = DA_SAMPLE_IP | DA_SAMPLE_TID | DA_SAMPLE_TIME |
+						   DA_SAMPLE_ADDR | DA_SAMPLE_RAW,
 				    .flags = DA_ATTR_SAMPLE_ID_ALL};
 
 static uint8_t noise[4096];
@@ -43,9 +43,9 @@ static void records(struct gen *g, uint64_t from, uint64_t to)
 /* One recorder's stream. */
 struct zip {
 	ZSTD_CCtx *c;
-	bool v2;	  /* COMPRESSED2 */
-	bool wrap;	  /* its header.size is wrong where it does not fit */
-	size_t last_rec;  /* offset of the last record in the data */
+	bool v2;         /* COMPRESSED2 */
+	bool wrap;       /* its header.size is wrong where it does not fit */
+	size_t last_rec; /* offset of the last record in the data */
 };
 
 static void zip_begin(struct zip *z, int level)
@@ -56,7 +56,8 @@ static void zip_begin(struct zip *z, int level)
 }
 
 /* Appends a record whose payload is n plain bytes, flushed but not ended. */
-static void zip_put(struct zip *z, struct gen *g, const uint8_t *plain, size_t n, ZSTD_EndDirective end)
+static void zip_put(struct zip *z, struct gen *g, const uint8_t *plain, size_t n,
+		    ZSTD_EndDirective end)
 {
 	size_t cap = ZSTD_compressBound(n) + 1024;
 	ZSTD_inBuffer in = {plain, n, 0};
@@ -162,8 +163,9 @@ START_TEST(reads_like_plain)
 				gen_file_build(&f, &out);
 			got = transcript_of_bytes(out.p, out.len);
 			without_lines(got, "type 64 ", "type 68 ", "type 80 ");
-			ck_assert_msg(!strcmp(got, want), "variant %d, pieces of %zu:\n%.500s\nnot\n%.500s", v, pieces[i],
-				      got, want);
+			ck_assert_msg(!strcmp(got, want),
+				      "variant %d, pieces of %zu:\n%.500s\nnot\n%.500s", v,
+				      pieces[i], got, want);
 			free(got);
 			ZSTD_freeCCtx(z.c);
 			gen_free(&out);
@@ -197,7 +199,10 @@ START_TEST(compressed2_wraps)
 			size_t left = size - 16 - 40 - plain.len;
 
 			at = gen_rec(&plain, DA_REC_THREAD_MAP, 0);
-			gen_bytes(&plain, random + plain.len, left > 30000 ? 20000 : left < 8 ? 0 : left - 8);
+			gen_bytes(&plain, random + plain.len,
+				  left > 30000 ? 20000
+				  : left < 8   ? 0
+					       : left - 8);
 			gen_end(&plain, at);
 		}
 		new_file(&f, false, 528384);
@@ -208,7 +213,8 @@ START_TEST(compressed2_wraps)
 		zip_put(&z, &f.data, plain.p, plain.len, ZSTD_e_flush);
 		open_file(&f, size & 8, &r);
 		tally(r, &t);
-		ck_assert_msg(!da_reader_info(r)->damaged, "%zu: %s", size, da_reader_info(r)->messages[0]);
+		ck_assert_msg(!da_reader_info(r)->damaged, "%zu: %s", size,
+			      da_reader_info(r)->messages[0]);
 		ck_assert_uint_eq(t.by_type[DA_REC_SAMPLE], 10);
 		ck_assert_uint_gt(t.by_type[DA_REC_THREAD_MAP], 2);
 		da_reader_close(r);
@@ -366,8 +372,9 @@ START_TEST(bomb)
 		ck_assert_uint_ge(t.records, v ? 100000 / 8 : 1024 * payload / 8);
 		ck_assert_uint_le(t.records, most / 8);
 		ck_assert(da_reader_info(r)->damaged);
-		ck_assert_ptr_nonnull(strstr(da_reader_info(r)->messages[0],
-					     v ? "more than the recorder's buffer" : "no recorder's data"));
+		ck_assert_ptr_nonnull(
+			strstr(da_reader_info(r)->messages[0],
+			       v ? "more than the recorder's buffer" : "no recorder's data"));
 		da_reader_close(r);
 		ZSTD_freeCCtx(z.c);
 		gen_free(&plain);
@@ -400,8 +407,9 @@ START_TEST(bad_plain_records)
 		ck_assert_int_eq(t.ret, 0);
 		ck_assert_uint_eq(t.by_type[DA_REC_SAMPLE], v ? 19 : 18);
 		ck_assert_uint_eq(da_reader_info(r)->damaged_records, 1);
-		ck_assert_ptr_nonnull(strstr(da_reader_info(r)->messages[0],
-					     v ? "impossible size" : "last record that is not complete"));
+		ck_assert_ptr_nonnull(
+			strstr(da_reader_info(r)->messages[0],
+			       v ? "impossible size" : "last record that is not complete"));
 		da_reader_close(r);
 		ZSTD_freeCCtx(z.c);
 		gen_free(&plain);
@@ -428,7 +436,8 @@ START_TEST(other_compression)
 	tally(r, &t);
 	ck_assert_uint_eq(t.by_type[DA_REC_SAMPLE], 0);
 	ck_assert_uint_eq(t.by_type[DA_REC_COMM], 1);
-	ck_assert_ptr_nonnull(strstr(da_reader_info(r)->messages[0], "is compressed, and not by zstd"));
+	ck_assert_ptr_nonnull(
+		strstr(da_reader_info(r)->messages[0], "is compressed, and not by zstd"));
 	da_reader_close(r);
 	ZSTD_freeCCtx(z.c);
 	gen_free(&plain);

@@ -100,6 +100,9 @@ START_TEST(addresses)
 	one_report("4900b20020000000 0080b401", N1, NULL, &r);
 	ck_assert_uint_eq(r.vaddr, 0x0080000000002000);
 	ck_assert_uint_eq(r.tag, 0xb4);
+	one_report("4900b200200000 0000e05501", N1, NULL, &r); /* all of bits 55:52 must be set */
+	ck_assert_uint_eq(r.vaddr, 0x00e0000000002000);
+	ck_assert_uint_eq(r.tag, 0x55);
 	/* instructions: EL1 and EL2, non-secure; secure; EL3 */
 	one_report("b00008 80008000ffa0 4900" VA "01", N1, NULL, &r);
 	ck_assert_uint_eq(r.ip, 0xffff008000800800);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Arm SPE as a stream: what comes out must not depend on where windows end, on whether records are walked
- * or fit a cached layout, or on the kind of sink; and damage must cost what it touches and little more.
+ * Arm SPE as a stream: what comes out must not depend on where windows end, and damage must cost what it touches
+ * and little more. test_spe_layout.c holds the walk against cached layouts.
  *
  * timeout: 600
  */
@@ -9,34 +9,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "bench/gen_spe.h"
-#include "da_spe.h"
-#include "fuzz/decode_run.h"
-#include "vector_text.h"
-
-#define N1 0x410fd0c0u
+#include "spe_stream.h"
 
 static const struct da_decoder *spe;
-
-struct run {
-	bool walk_only, batch;
-	decode_cut_fn cut;
-	void *ctx;
-};
-
-static void decode(const uint8_t *bytes, size_t len, uint64_t offset, const struct run *how,
-		   struct decode_result *res)
-{
-	struct da_input in = {.bytes = bytes, .len = len, .offset = offset, .midr = N1};
-	struct da_spe_state *st = decode_must(calloc(1, sizeof(*st)));
-
-	memset(res, 0, sizeof(*res));
-	st->walk_only = how->walk_only;
-	ck_assert(decode_windows(spe, st, &in, how->cut, how->ctx, how->batch, res));
-	ck_assert(decode_balanced(res));
-	ck_assert(!st->kept && !st->resync && !st->rec.open);
-	free(st);
-}
 
 static void setup(void)
 {
@@ -60,21 +35,6 @@ static size_t by_one(void *ctx, size_t left)
 	(void)left;
 	return 1;
 }
-
-static size_t at_random(void *ctx, size_t left)
-{
-	size_t n = gen_spe_random(ctx) >> 40;
-
-	(void)left;
-	return n & 1 ? 1 + (n >> 1) % 16 : 1 + (n >> 1) % 700;
-}
-
-#define PC  0xb0, 0x00, 0x10, 0x40, 0x00, 0x00, 0x00, 0x00, 0x80
-#define VA  0xb2, 0x40, 0x20, 0x00, 0x00, 0xaa, 0xaa, 0x00, 0x00
-#define TS  0x71, 0x10, 0x27, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00
-#define END 0x01
-#define ST  0x49, 0x01
-#define LD  0x49, 0x00
 
 /* Records of every kind, whole, cut, damaged, with padding in all places. */
 /* clang-format off */
@@ -164,6 +124,21 @@ START_TEST(any_buffer)
 }
 END_TEST
 
+/* What is skipped: from the bad byte up to and including the terminator. */
+START_TEST(bytes_skipped)
+{
+	static const uint8_t bytes[] = {PC, ST, 0xff, VA, 0xfe, END, PC, LD, VA, TS, PC, 0xf0, LD};
+	struct run whole = {.batch = true};
+	struct decode_result res;
+
+	decode(bytes, sizeof(bytes), 0, &whole, &res);
+	ck_assert(res.nr == 1 && res.stats.damaged_records == 2 && res.stats.bad_bytes == 3);
+	ck_assert_uint_eq(res.stats.resync_bytes, 1 + 9 + 1 + 1 + 1 + 2);
+	ck_assert_uint_eq(res.stats.truncated_records, 0);
+	decode_release(&res);
+}
+END_TEST
+
 /* A record however long is decoded, and the caller never has to keep more than a few KiB of it. */
 START_TEST(long_record)
 {
@@ -197,16 +172,6 @@ START_TEST(long_record)
 	free(b);
 }
 END_TEST
-
-static void feed(struct da_spe_state *st, const uint8_t *b, size_t n, uint64_t offset, bool gap,
-		 bool last, struct decode_result *res)
-{
-	struct da_input in = {
-		.bytes = b, .len = n, .offset = offset, .midr = N1, .gap = gap, .last = last};
-	struct da_sink sink = decode_sink(res, true);
-
-	da_spe_decode(st, &in, &sink, &res->stats);
-}
 
 START_TEST(gaps)
 {
@@ -244,229 +209,6 @@ START_TEST(gaps)
 	ck_assert(decode_balanced(&res));
 	decode_release(&res);
 	free(st);
-}
-END_TEST
-
-/* ---- layouts against the walk ---- */
-
-static void compare_ways(const uint8_t *b, size_t n, struct gen_spe *rnd, const char *what,
-			 unsigned round)
-{
-	struct run walk = {.walk_only = true, .batch = true}, fast = {.batch = true},
-		   plain = {.batch = false};
-	struct run windows = {.batch = true, .cut = at_random, .ctx = rnd};
-	struct decode_result want, got;
-
-	decode(b, n, 0, &walk, &want);
-	decode(b, n, 0, &fast, &got);
-	ck_assert_msg(decode_equal(&want, &got), "%s %u: layouts", what, round);
-	decode_release(&got);
-	decode(b, n, 0, &plain, &got);
-	ck_assert_msg(decode_equal(&want, &got), "%s %u: no batch", what, round);
-	decode_release(&got);
-	decode(b, n, 0, &windows, &got);
-	ck_assert_msg(decode_equal(&want, &got), "%s %u: windows", what, round);
-	decode_release(&got);
-	decode_release(&want);
-}
-
-START_TEST(generated)
-{
-	static const enum gen_spe_mix mixes[] = {GEN_SPE_ONE, GEN_SPE_NEOVERSE, GEN_SPE_COMPACT,
-						 GEN_SPE_MANY};
-	struct gen_spe rnd = gen_spe_new(77, GEN_SPE_ONE);
-	size_t n = 65536;
-	uint8_t *b = decode_must(malloc(n));
-
-	for (unsigned round = 0; round < 40; round++) {
-		struct gen_spe g = gen_spe_new(round + 1, mixes[_i]);
-
-		gen_spe_fill(&g, b, n);
-		for (unsigned bad = round & 1 ? round : 0; bad; bad--)
-			b[gen_spe_random(&rnd) % n] = (uint8_t)gen_spe_random(&rnd);
-		compare_ways(b, n, &rnd, "mix", round);
-	}
-	free(b);
-}
-END_TEST
-
-/* The generator's truth, so that walk and layouts are not wrong together. */
-START_TEST(generated_truth)
-{
-	size_t n = 1 << 20, at = 0, seen = 0, drops = 0;
-	uint8_t *b = decode_must(calloc(1, n));
-	struct gen_spe g = gen_spe_new(5, GEN_SPE_MANY);
-	struct gen_spe_truth *truth = decode_must(malloc(n / 16 * sizeof(*truth)));
-	struct run fast = {.batch = true};
-	struct decode_result res;
-
-	for (; n - at >= GEN_SPE_MAX; seen++) {
-		at += gen_spe_record(&g, b + at);
-		truth[seen] = g.last;
-	}
-	decode(b, n, 0, &fast, &res);
-	ck_assert_uint_eq(res.stats.records, seen);
-	for (size_t i = 0, r = 0; i < seen; i++) {
-		const struct gen_spe_truth *t = &truth[i];
-		const struct da_report *got = &res.reports[r];
-
-		if (!t->memory) {
-			drops++;
-			continue;
-		}
-		must(r < res.nr, "record %zu: no report", i);
-		r++;
-		must(got->vaddr == t->va && got->ip == t->pc && got->latency == t->latency &&
-			     got->hw_events == t->events,
-		     "record %zu", i);
-		must(got->op == (t->atomic  ? DA_OP_READ | DA_OP_WRITE
-				 : t->store ? DA_OP_WRITE
-					    : DA_OP_READ),
-		     "record %zu: operation %u", i, got->op);
-		must(!!(got->has & DA_HAS_PADDR) == t->has_pa &&
-			     (!t->has_pa || got->paddr == t->pa),
-		     "record %zu: physical address", i);
-		must(!!(got->has & DA_HAS_TICKS) == t->has_ticks &&
-			     (!t->has_ticks || got->time_ns == t->ticks),
-		     "record %zu: time", i);
-		must(!!(got->has & DA_HAS_TID) == t->has_tid && (!t->has_tid || got->tid == t->tid),
-		     "record %zu: task", i);
-	}
-	ck_assert_uint_eq(res.drops[DA_DROP_NOT_MEMORY], drops);
-	decode_release(&res);
-	free(truth);
-	free(b);
-}
-END_TEST
-
-/* Packets at random, so that layouts are odd, many, and soon forgotten. */
-static size_t random_packets(struct gen_spe *g, uint8_t *out, size_t n)
-{
-	static const uint8_t heads[] = {0x00, 0x00, 0x01, 0x01, 0x71, 0x42, 0x52, 0x62, 0x72,
-					0x43, 0x53, 0x63, 0x64, 0x65, 0x48, 0x49, 0x49, 0x4a,
-					0x4b, 0xb0, 0xb1, 0xb2, 0xb2, 0xb3, 0xb4, 0xb7, 0x98,
-					0x99, 0x9a, 0x9f, 0x20, 0x21, 0x23, 0x24, 0x2f};
-	size_t at = 0;
-
-	while (at + 12 <= n) {
-		uint64_t r = gen_spe_random(g);
-		uint8_t head = r % 64 ? heads[(r >> 8) % sizeof(heads)] : (uint8_t)(r >> 16);
-		uint64_t payload = r >> 60 ? gen_spe_random(g) : 0;
-
-		out[at++] = head;
-		if ((head & 0xfc) == 0x20) {
-			head = r >> 24 & 7 ? (uint8_t)((r >> 24 & 8 ? 0xb0 : 0x98) | (r >> 28 & 7))
-					   : (uint8_t)(r >> 32 & 1);
-			out[at++] = head;
-			if (head <= 1)
-				continue;
-		}
-		if (head > 1)
-			for (unsigned size = 1u << (head >> 4 & 3); size; size--, payload >>= 8)
-				out[at++] = (uint8_t)payload;
-	}
-	return at;
-}
-
-START_TEST(random_streams)
-{
-	struct gen_spe g = gen_spe_new(1 + (uint64_t)_i, GEN_SPE_ONE);
-	uint8_t *b = decode_must(malloc(32768));
-
-	for (unsigned round = 0; round < 50; round++) {
-		size_t n = random_packets(&g, b, 256 + gen_spe_random(&g) % 32512);
-
-		/* a stretch again and again, so that its layouts are used */
-		if (round & 1 && n > 4096)
-			for (size_t at = 1024; at + 1024 <= n; at += 1024)
-				memcpy(b + at, b, 1024);
-		compare_ways(b, n, &g, "stream", round);
-	}
-	free(b);
-}
-END_TEST
-
-/* More layouts than the cache holds, coming round and round. */
-START_TEST(too_many_layouts)
-{
-	size_t room = 4 << 20, n = 0;
-	uint8_t *b = decode_must(malloc(room));
-	struct gen_spe rnd = gen_spe_new(3, GEN_SPE_ONE);
-	struct da_spe_state *st = decode_must(calloc(1, sizeof(*st)));
-	struct decode_result res = {0};
-
-	for (unsigned i = 0; n + 64 <= room; i++) {
-		uint8_t *p = b + n;
-		unsigned shape = i % 200;
-
-		p = gen_spe_put(p, 0xb0, i, 8);
-		p = gen_spe_pad(p, shape % 10);
-		p = gen_spe_put(p, 0x49, shape / 10 % 2, 1);
-		p = gen_spe_pad(p, shape / 20);
-		p = gen_spe_put(p, 0xb2, i, 8);
-		n = (size_t)(gen_spe_put(p, 0x01, 0, 0) - b);
-	}
-	compare_ways(b, n, &rnd, "layouts", 200);
-	/* another CPU's encoding: what was learned for the first one must not be used */
-	feed(st, b, 65536, 0, false, true, &res);
-	ck_assert(res.reports[res.nr - 1].data_src == 2 ||
-		  res.reports[res.nr - 1].data_src == 0x1e00080024);
-	for (int i = 0; i < 2; i++) {
-		struct da_input in = {.bytes = b, .len = 65536, .midr = i ? N1 : 0, .last = true};
-		struct da_sink sink = decode_sink(&res, true);
-		uint64_t stores = 0;
-
-		decode_release(&res);
-		da_spe_decode(st, &in, &sink, &res.stats);
-		for (size_t k = 0; k < res.nr; k++) {
-			stores += res.reports[k].op == DA_OP_WRITE;
-			ck_assert_uint_eq(res.reports[k].data_src, res.reports[k].op == DA_OP_READ
-									   ? 2
-								   : i ? 0x1e00080024
-								       : 4);
-		}
-		ck_assert_uint_gt(stores, 100);
-	}
-	decode_release(&res);
-	free(st);
-	free(b);
-}
-END_TEST
-
-/* Another base on the next call: the cached layouts must not keep the old one. */
-START_TEST(changing_base)
-{
-	size_t n = 8192;
-	uint8_t *b = decode_must(malloc(n));
-	struct gen_spe g = gen_spe_new(9, GEN_SPE_MANY);
-	struct da_spe_state *st = decode_must(calloc(1, sizeof(*st)));
-
-	gen_spe_fill(&g, b, n);
-	for (uint32_t i = 0; i < 6; i++) {
-		struct da_report base = {.has = DA_HAS_CPU |
-						(i & 1 ? DA_HAS_TASK | DA_HAS_TIME : 0),
-					 .cpu = i,
-					 .pid = i & 1 ? 100 + i : 0,
-					 .tid = i & 1 ? 200 + i : 0,
-					 .time_ns = i & 1 ? i : 0};
-		struct da_input in = {
-			.bytes = b, .len = n, .midr = N1, .base = &base, .last = true};
-		struct decode_result res = {0}, walked = {0};
-		struct da_sink sink = decode_sink(&res, true),
-			       walk_sink = decode_sink(&walked, true);
-		struct da_spe_state *other = decode_must(calloc(1, sizeof(*other)));
-
-		other->walk_only = true;
-		da_spe_decode(st, &in, &sink, &res.stats);
-		da_spe_decode(other, &in, &walk_sink, &walked.stats);
-		ck_assert_uint_gt(res.nr, 50);
-		ck_assert_msg(decode_equal(&res, &walked), "base %u", i);
-		decode_release(&res);
-		decode_release(&walked);
-		free(other);
-	}
-	free(st);
-	free(b);
 }
 END_TEST
 
@@ -630,17 +372,9 @@ int main(void)
 	tcase_add_test(t, every_cut);
 	tcase_add_test(t, two_cuts_and_single_bytes);
 	tcase_add_test(t, any_buffer);
+	tcase_add_test(t, bytes_skipped);
 	tcase_add_test(t, long_record);
 	tcase_add_test(t, gaps);
-	suite_add_tcase(s, t);
-	t = tcase_create("layouts");
-	tcase_add_checked_fixture(t, setup, NULL);
-	tcase_set_timeout(t, 120);
-	tcase_add_loop_test(t, generated, 0, 4);
-	tcase_add_test(t, generated_truth);
-	tcase_add_loop_test(t, random_streams, 0, 8);
-	tcase_add_test(t, too_many_layouts);
-	tcase_add_test(t, changing_base);
 	suite_add_tcase(s, t);
 	t = tcase_create("damage");
 	tcase_add_checked_fixture(t, setup, NULL);

@@ -40,7 +40,8 @@ void tally(struct da_reader *r, struct tally *t)
 		}
 		if (rec.event->index < 16)
 			t->by_event[rec.event->index]++;
-		t->damaged_samples += da_samp_parse(&rec.event->attr, rec.bytes, rec.size, rec.swap, &s) < 0;
+		t->damaged_samples +=
+			da_samp_parse(&rec.event->attr, rec.bytes, rec.size, rec.swap, &s) < 0;
 	}
 }
 
@@ -69,15 +70,20 @@ static void write_sample(FILE *f, const struct da_rec *rec)
 	struct da_samp s;
 	int ret = da_samp_parse(&rec->event->attr, rec->bytes, rec->size, rec->swap, &s);
 
-	fprintf(f, " %d mask %" PRIx64 " ip %" PRIx64 " addr %" PRIx64 " period %" PRIu64 " weight %" PRIx64, ret,
-		s.mask, s.ip, s.addr, s.period, s.weight);
-	fprintf(f, " src %" PRIx64 " phys %" PRIx64 " stream %" PRIu64, s.data_src, s.phys_addr, s.stream_id);
+	fprintf(f,
+		" %d mask %" PRIx64 " ip %" PRIx64 " addr %" PRIx64 " period %" PRIu64
+		" weight %" PRIx64,
+		ret, s.mask, s.ip, s.addr, s.period, s.weight);
+	fprintf(f, " src %" PRIx64 " phys %" PRIx64 " stream %" PRIu64, s.data_src, s.phys_addr,
+		s.stream_id);
 	write_u64s(f, "chain", s.callchain, s.nr_callchain, rec->swap);
 	write_u64s(f, "read", s.read, s.read_size / 8, rec->swap);
 	if (s.regs_intr.abi)
-		write_u64s(f, "regs", s.regs_intr.vals, (uint64_t)__builtin_popcountll(s.regs_intr.mask), rec->swap);
+		write_u64s(f, "regs", s.regs_intr.vals,
+			   (uint64_t)__builtin_popcountll(s.regs_intr.mask), rec->swap);
 	if (s.regs_user.abi)
-		write_u64s(f, "uregs", s.regs_user.vals, (uint64_t)__builtin_popcountll(s.regs_user.mask), rec->swap);
+		write_u64s(f, "uregs", s.regs_user.vals,
+			   (uint64_t)__builtin_popcountll(s.regs_user.mask), rec->swap);
 	write_bytes(f, "raw", s.raw, s.raw_size);
 	write_bytes(f, "stack", s.stack, s.stack_size);
 	write_bytes(f, "aux", s.aux, s.aux_size);
@@ -104,10 +110,11 @@ static void write_record(FILE *f, const struct da_rec *rec)
 	if (rec->type == DA_REC_COMM && !da_rec_comm_parse(rec, &comm))
 		fprintf(f, " comm %s", comm.comm);
 	if ((rec->type == DA_REC_MMAP || rec->type == DA_REC_MMAP2) && !da_rec_mmap_parse(rec, &m))
-		fprintf(f, " %" PRIx64 "+%" PRIx64 "@%" PRIx64 " %" PRIu64 " %s", m.addr, m.len, m.pgoff, m.ino,
-			m.filename);
+		fprintf(f, " %" PRIx64 "+%" PRIx64 "@%" PRIx64 " %" PRIu64 " %s", m.addr, m.len,
+			m.pgoff, m.ino, m.filename);
 	if (rec->payload_total)
-		fprintf(f, " payload %" PRIu64 "/%" PRIu64, rec->payload_offset, rec->payload_total);
+		fprintf(f, " payload %" PRIu64 "/%" PRIu64, rec->payload_offset,
+			rec->payload_total);
 	if (rec->payload)
 		write_bytes(f, "bytes", rec->payload, rec->payload_size);
 	fputc('\n', f);
@@ -135,8 +142,9 @@ char *transcript_of_path(const char *path)
 		write_record(f, &rec);
 	if (ret < 0)
 		fprintf(f, "failed %d: %s\n", -ret, err.msg);
-	fprintf(f, "host %s arch %s cpus %u late %" PRIu64 "\n", da_reader_info(r)->hostname, da_reader_info(r)->arch,
-		da_reader_info(r)->nr_cpus_online, da_reader_info(r)->late_records);
+	fprintf(f, "host %s arch %s cpus %u late %" PRIu64 "\n", da_reader_info(r)->hostname,
+		da_reader_info(r)->arch, da_reader_info(r)->nr_cpus_online,
+		da_reader_info(r)->late_records);
 	da_reader_close(r);
 	fclose(f);
 	return text;

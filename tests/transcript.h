@@ -10,15 +10,15 @@
 #include "da_perfdata.h"
 
 struct tally {
-	int ret; /* of the last da_reader_next(): 0 at the end */
+	int ret;          /* of the last da_reader_next(): 0 at the end */
 	uint64_t records; /* a record with a payload counts once */
 	uint64_t by_type[128];
 	uint64_t by_event[16];
-	uint64_t no_event;	  /* samples without an event */
-	uint64_t timed;		  /* records with a time that is not 0 */
-	uint64_t backwards;	  /* of them those before the one that they follow */
+	uint64_t no_event;        /* samples without an event */
+	uint64_t timed;           /* records with a time that is not 0 */
+	uint64_t backwards;       /* of them those before the one that they follow */
 	uint64_t damaged_samples; /* da_samp_parse() failed */
-	uint64_t payload;	  /* bytes */
+	uint64_t payload;         /* bytes */
 };
 
 /* Reads on from where the reader is. */

@@ -51,7 +51,8 @@ static void check_payload(struct walk *w, const struct da_rec *rec)
 	check(rec->payload_offset == w->next_piece);
 	check(rec->payload_offset + rec->payload_size <= rec->payload_total);
 	check(rec->offset + rec->size + rec->payload_offset + rec->payload_size <= w->size);
-	check(!memcmp(rec->payload, w->data + rec->offset + rec->size + rec->payload_offset, rec->payload_size));
+	check(!memcmp(rec->payload, w->data + rec->offset + rec->size + rec->payload_offset,
+		      rec->payload_size));
 	w->next_piece = rec->payload_offset + rec->payload_size;
 }
 

@@ -34,7 +34,8 @@ static void inside(const uint8_t *rec, size_t size, const void *ptr, uint64_t nr
 	check(nr <= (uint64_t)(rec + size - p) / each);
 }
 
-static void check_regs(const uint8_t *rec, size_t size, const struct da_regs *r, uint64_t mask, bool swap)
+static void check_regs(const uint8_t *rec, size_t size, const struct da_regs *r, uint64_t mask,
+		       bool swap)
 {
 	if (!r->abi) {
 		check(!r->vals);
@@ -52,16 +53,22 @@ static bool same_bytes(const void *a, const void *b, uint64_t n)
 /* b was built from a, which may lack the padding. */
 static void check_same(const struct da_samp *a, const struct da_samp *b)
 {
-	check(a->mask == b->mask && a->ip == b->ip && a->time_ns == b->time_ns && a->addr == b->addr);
-	check(a->id == b->id && a->period == b->period && a->weight == b->weight && a->data_src == b->data_src);
-	check(a->transaction == b->transaction && a->phys_addr == b->phys_addr && a->cgroup == b->cgroup);
+	check(a->mask == b->mask && a->ip == b->ip && a->time_ns == b->time_ns &&
+	      a->addr == b->addr);
+	check(a->id == b->id && a->period == b->period && a->weight == b->weight &&
+	      a->data_src == b->data_src);
+	check(a->transaction == b->transaction && a->phys_addr == b->phys_addr &&
+	      a->cgroup == b->cgroup);
 	check(a->stream_id == b->stream_id && a->data_page_size == b->data_page_size);
-	check(a->code_page_size == b->code_page_size && a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu);
-	check(a->nr_callchain == b->nr_callchain && same_bytes(a->callchain, b->callchain, 8 * a->nr_callchain));
+	check(a->code_page_size == b->code_page_size && a->pid == b->pid && a->tid == b->tid &&
+	      a->cpu == b->cpu);
+	check(a->nr_callchain == b->nr_callchain &&
+	      same_bytes(a->callchain, b->callchain, 8 * a->nr_callchain));
 	check(a->raw_size <= b->raw_size && same_bytes(a->raw, b->raw, a->raw_size));
 	check(a->nr_branches == b->nr_branches && a->hw_idx == b->hw_idx);
 	check(same_bytes(a->branches, b->branches, 24 * a->nr_branches));
-	check(!a->branch_counters || same_bytes(a->branch_counters, b->branch_counters, 8 * a->nr_branches));
+	check(!a->branch_counters ||
+	      same_bytes(a->branch_counters, b->branch_counters, 8 * a->nr_branches));
 	check(a->stack_size <= b->stack_size && same_bytes(a->stack, b->stack, a->stack_size));
 	check(a->stack_dyn_size == b->stack_dyn_size);
 	check(a->read_size == b->read_size && same_bytes(a->read, b->read, a->read_size));
@@ -106,8 +113,10 @@ static void string_inside(const struct da_rec *rec, const char *s)
 
 static void try_sideband(const struct da_attr *a, struct da_rec *rec)
 {
-	static const uint32_t types[] = {DA_REC_MMAP, DA_REC_MMAP2, DA_REC_COMM, DA_REC_FORK,	  DA_REC_LOST,
-					 DA_REC_AUX,  DA_REC_LOST_SAMPLES, DA_REC_THROTTLE, DA_REC_HEADER_EVENT_TYPE};
+	static const uint32_t types[] = {
+		DA_REC_MMAP,         DA_REC_MMAP2,    DA_REC_COMM,
+		DA_REC_FORK,         DA_REC_LOST,     DA_REC_AUX,
+		DA_REC_LOST_SAMPLES, DA_REC_THROTTLE, DA_REC_HEADER_EVENT_TYPE};
 	struct da_rec_throttle throttle;
 	struct da_rec_task task;
 	struct da_rec_lost lost;
@@ -182,7 +191,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	a.sample_type &= DA_SAMPLE_KNOWN;
 	try_sample(&a, copy, size, swap);
 	if (size >= 8) {
-		rec = (struct da_rec){.bytes = copy, .size = (uint32_t)size, .swap = swap, .misc = data[4]};
+		rec = (struct da_rec){
+			.bytes = copy, .size = (uint32_t)size, .swap = swap, .misc = data[4]};
 		rec.misc |= (uint16_t)(data[5] << 8);
 		try_sideband(&a, &rec);
 	}
