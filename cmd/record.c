@@ -40,19 +40,6 @@ static const struct argp_option options[] = {
 };
 /* clang-format on */
 
-static void set_regions(struct args *a, struct argp_state *state, const char *arg)
-{
-	if (!strcmp(arg, "vma")) {
-		a->match.regions = DA_REGIONS_VMA;
-	} else if (!strncmp(arg, "fixed=", 6) && !opts_size(arg + 6, &a->match.fixed_bytes) &&
-		   a->match.fixed_bytes >= 4096 && !(a->match.fixed_bytes & (a->match.fixed_bytes - 1))) {
-		a->match.regions = DA_REGIONS_FIXED;
-	} else {
-		opts_usage(state, "bad regions '%s' (wanted: vma, or fixed=SIZE with a power of two of 4k or more)",
-			   arg);
-	}
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
@@ -85,7 +72,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->regs = true;
 		break;
 	case OPT_REGIONS:
-		set_regions(a, state, arg);
+		if (opts_regions(arg, &a->match))
+			opts_usage(state,
+				   "bad regions '%s' (wanted: vma, or fixed=SIZE with a power of two of 4k or more)",
+				   arg);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -31,24 +31,28 @@ struct da_damon_target {
 	bool has_age;
 	uint64_t records;
 	uint64_t snapshots, incomplete; /* complete ones; begun ones that did not become complete */
-	uint64_t first_ns, last_ns;	/* of the ends of complete snapshots; 0: none, or no time known */
+	uint64_t first_ns,
+		last_ns; /* of the ends of complete snapshots; 0: none, or no time known */
 	const struct da_damon_region *regions; /* of the last complete snapshot, in address order */
 	size_t nr_regions;
 };
 
-struct da_damon *da_damon_new(void); /* NULL: out of memory */
+struct da_damon *da_damon_new(void);    /* NULL: out of memory */
 void da_damon_free(struct da_damon *d); /* NULL allowed */
 /* The next record in time order. time_ns: 0 if not known. -DA_EDAMAGED: no region, and counted as such (end <=
  * start, no regions at all); -DA_ENOMEM. */
-int da_damon_add(struct da_damon *d, uint32_t kdamond, const struct da_tp_damon *r, uint64_t time_ns);
+int da_damon_add(struct da_damon *d, uint32_t kdamond, const struct da_tp_damon *r,
+		 uint64_t time_ns);
 /* Records were lost here: what is begun stays incomplete. */
 void da_damon_lost(struct da_damon *d);
 /* After the last record; targets are sorted by kdamond and number from now on. */
 void da_damon_finish(struct da_damon *d);
 
 size_t da_damon_nr_targets(const struct da_damon *d);
-const struct da_damon_target *da_damon_target(const struct da_damon *d, size_t i); /* NULL behind the last */
-uint64_t da_damon_damaged(const struct da_damon *d);  /* records that were no region */
-uint64_t da_damon_left_out(const struct da_damon *d); /* records beyond the limits above */
+const struct da_damon_target *da_damon_target(const struct da_damon *d,
+					      size_t i); /* NULL behind the last */
+uint64_t da_damon_damaged(const struct da_damon *d);     /* records that were no region */
+uint64_t
+da_damon_left_out(const struct da_damon *d); /* targets and snapshots beyond the limits above */
 
 #endif

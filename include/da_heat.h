@@ -25,9 +25,14 @@ struct da_heat_row {
 
 struct da_heat *da_heat_new(size_t max_cells); /* NULL: out of memory */
 void da_heat_free(struct da_heat *h);
+/* So long a time is to come, as far as is known: saves the work of a resolution that cannot last. Before the
+ * first report. */
+void da_heat_expect(struct da_heat *h, uint64_t span_ns);
 /* Adds n reports; 0 or -DA_ENOMEM. */
 int da_heat_add(struct da_heat *h, uint32_t event, uint32_t zone, uint64_t time_ns, uint64_t addr,
 		uint64_t n);
+/* A report of this will be added soon: asks for its memory. */
+void da_heat_prefetch(const struct da_heat *h, uint32_t event, uint32_t zone, uint64_t time_ns, uint64_t addr);
 /* Adds all counts of another one, whose zone z is to[z] here; the resolution becomes the coarser of both.
  * 0 or -DA_ENOMEM. */
 int da_heat_merge(struct da_heat *h, const struct da_heat *from, const uint32_t *to);

@@ -25,6 +25,7 @@ enum da_space_kind { DA_SPACE_VIRTUAL, DA_SPACE_PHYSICAL };
 struct da_match_opts {
 	enum da_regions regions;
 	uint64_t fixed_bytes; /* DA_REGIONS_FIXED: power of two, >= 4096 */
+	uint64_t span_ns;     /* length of the recording, if it is known before its reports; else 0 */
 	uint64_t interval_ns; /* sampling interval of a credit; 0: 5 ms */
 	bool virt,
 		phys; /* which spaces to keep; a report without such a space misses with miss_space */
@@ -85,7 +86,7 @@ void da_match_observe(struct da_match *m, uint32_t event, uint32_t pid, uint64_t
 /* Adds all that was counted in `part`, made with the same options and tasks and with `part` set, as if its
  * reports had come behind those of m; part can only be freed then. Credits are each one's own: a region
  * may get one of both in the same interval. Memory that ran out makes da_match_finish() fail. */
-void da_match_merge(struct da_match *m, const struct da_match *part);
+void da_match_merge(struct da_match *m, struct da_match *part);
 /* The ledger (match and update layers) of one event and CPU; NULL if nothing was counted there. */
 const struct da_ledger *da_match_ledger(const struct da_match *m, uint32_t event, uint32_t cpu);
 /* Number of CPUs that a ledger may exist for (highest CPU seen + 1); at most 65536. */

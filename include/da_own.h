@@ -33,7 +33,8 @@ enum da_own_kind {
 	DA_OWN_LOSS = 4,   /* JSON: read_format LOST and counts per event and CPU, read after disabling */
 	DA_OWN_END = 5,	   /* JSON: written at a regular stop: reason, command status; absent in a killed file */
 	DA_OWN_FACTS = 6,  /* JSON: facts for diagnose at record time */
-	DA_OWN_PADDR = 7   /* binary: translations walked at drain time, struct da_own_paddr */
+	DA_OWN_PADDR = 7,  /* binary: translations walked at drain time, struct da_own_paddr */
+	DA_OWN_TRACING = 8 /* binary: what the TRACING_DATA feature will hold, which a killed file has not */
 };
 
 /* DA_OWN_CODE payload: fixed part, then `len` bytes of code. A file mapping is named by its file, so

@@ -50,7 +50,8 @@ void da_damon_free(struct da_damon *d)
 static struct target *find(struct da_damon *d, uint32_t kdamond, uint64_t target_id)
 {
 	for (size_t i = d->nr; i > 0; i--)
-		if (d->targets[i - 1].pub.kdamond == kdamond && d->targets[i - 1].pub.target_id == target_id)
+		if (d->targets[i - 1].pub.kdamond == kdamond &&
+		    d->targets[i - 1].pub.target_id == target_id)
 			return &d->targets[i - 1];
 	return NULL;
 }
@@ -136,7 +137,8 @@ static bool begins(const struct target *t, const struct da_tp_damon *r)
 	return s->nr && (r->nr_regions != s->wanted || r->start < s->all[s->nr - 1].end);
 }
 
-int da_damon_add(struct da_damon *d, uint32_t kdamond, const struct da_tp_damon *r, uint64_t time_ns)
+int da_damon_add(struct da_damon *d, uint32_t kdamond, const struct da_tp_damon *r,
+		 uint64_t time_ns)
 {
 	struct target *t = find(d, kdamond, r->target_id);
 	int rc;
@@ -170,7 +172,8 @@ int da_damon_add(struct da_damon *d, uint32_t kdamond, const struct da_tp_damon 
 		return 0;
 	}
 	t->now.wanted = r->nr_regions;
-	t->now.all[t->now.nr++] = (struct da_damon_region){r->start, r->end, r->nr_accesses, r->age};
+	t->now.all[t->now.nr++] =
+		(struct da_damon_region){r->start, r->end, r->nr_accesses, r->age};
 	if (t->now.nr == t->now.wanted)
 		complete(t, time_ns);
 	return 0;
@@ -184,7 +187,8 @@ void da_damon_lost(struct da_damon *d)
 
 static int by_number(const void *a, const void *b)
 {
-	const struct da_damon_target *x = &((const struct target *)a)->pub, *y = &((const struct target *)b)->pub;
+	const struct da_damon_target *x = &((const struct target *)a)->pub,
+				     *y = &((const struct target *)b)->pub;
 
 	if (x->kdamond != y->kdamond)
 		return x->kdamond < y->kdamond ? -1 : 1;

@@ -60,6 +60,13 @@ struct da_heat *da_heat_new(size_t max_cells)
 	return h;
 }
 
+void da_heat_expect(struct da_heat *h, uint64_t span_ns)
+{
+	while (!h->cells && h->time_shift < SHIFT_MAX &&
+	       span_ns >> h->time_shift >= TIME_BINS_MAX / 2)
+		h->time_shift++;
+}
+
 void da_heat_free(struct da_heat *h)
 {
 	if (!h)
@@ -172,6 +179,19 @@ static uint64_t time_bins(const struct da_heat *h)
 	return h->cells ? (h->t1 >> h->time_shift) - (h->t0 >> h->time_shift) + 1 : 0;
 }
 
+/* One cell of this many stands for all in mergeable(). */
+#define SURVEY 8
+
+/* Whether a cell is asked follows from what it is, not from where the seed has put it: the same input shall
+ * give the same cells. Bit 0 of either axis does not decide, as it tells neighbours apart. */
+static bool surveyed(const struct cell *c)
+{
+	uint64_t x = (c->addr >> 1) * 0x9e3779b97f4a7c15ull;
+
+	x = (x ^ ((c->time >> 1) + c->zone)) * 0xc2b2ae3d27d4eb4full;
+	return x >> 61 == 0;
+}
+
 /* Cells that the change would merge with their neighbour on its axis: an upper bound of what is saved, and
  * close to twice of it. */
 static size_t mergeable(const struct da_heat *h, bool time)
@@ -181,7 +201,7 @@ static size_t mergeable(const struct da_heat *h, bool time)
 	for (i = 0; i < h->nr_slots; i++) {
 		struct cell k = h->slot[i];
 
-		if (!k.n)
+		if (!k.n || !surveyed(&k))
 			continue;
 		if (time)
 			k.time ^= 1;
@@ -189,7 +209,7 @@ static size_t mergeable(const struct da_heat *h, bool time)
 			k.addr ^= 1;
 		n += probe(h->slot, h->nr_slots, h->seed, &k)->n != 0;
 	}
-	return n;
+	return n * SURVEY;
 }
 
 int da_heat_coarsen(struct da_heat *h)
@@ -291,6 +311,17 @@ int da_heat_add(struct da_heat *h, uint32_t event, uint32_t zone, uint64_t time_
 	if (h->cells < h->max_cells && h->cells * 4 < h->nr_slots * 3)
 		return 0;
 	return make_room(h);
+}
+
+void da_heat_prefetch(const struct da_heat *h, uint32_t event, uint32_t zone, uint64_t time_ns,
+		      uint64_t addr)
+{
+	struct cell c = {.addr = addr >> h->addr_shift,
+			 .time = time_ns >> h->time_shift,
+			 .event = event,
+			 .zone = h->zoned ? zone : 0};
+
+	__builtin_prefetch(&h->slot[slot_of(&c, h->nr_slots, h->seed)], 1);
 }
 
 /* Makes room only at the end: the tables have no order, and what is left must not depend on theirs. */

@@ -15,8 +15,11 @@
 #define INTERVAL_NS     5000000ull /* DAMON's default sampling interval */
 #define MAX_CELLS       (192u * 1024)
 #define MAX_CELLS_SPACE (48u * 1024) /* a table of 2 MiB: what a core's own cache may hold */
-#define FEW_CELLS       64           /* a heat has room for so many from the start */
-#define PHYS_CHUNK      (16ull << 20)
+/* Of a part, which is a slice of the recording: it needs fewer, and all its tables fit such a cache. */
+#define PART_CELLS       (24u * 1024)
+#define PART_CELLS_SPACE (12u * 1024)
+#define FEW_CELLS        64 /* a heat has room for so many from the start */
+#define PHYS_CHUNK       (16ull << 20)
 #define MAX_CPUS                                                                                   \
 	65536 /* a CPU number beyond this comes from damage; it is counted on the last one */
 
@@ -37,7 +40,7 @@ struct da_match *da_match_new(const struct da_match_opts *o, struct da_tasks *ta
 	if (!m->o.interval_ns)
 		m->o.interval_ns = INTERVAL_NS;
 	if (!m->o.max_cells)
-		m->o.max_cells = MAX_CELLS;
+		m->o.max_cells = m->o.part ? PART_CELLS : MAX_CELLS;
 	if (!m->o.fixed_bytes)
 		m->o.fixed_bytes = PHYS_CHUNK;
 	if (o->pids) {
@@ -184,11 +187,15 @@ static void limit_cells(struct da_match *m)
 struct da_heat *match_heat(struct da_match *m, uint32_t space)
 {
 	struct da_space *s = &m->space[space].pub;
+	size_t most;
 
-	if (!s->heat)
-		s->heat = da_heat_new(m->o.max_cells < MAX_CELLS_SPACE ? m->o.max_cells
-								       : MAX_CELLS_SPACE);
-	if (!s->heat)
+	if (s->heat)
+		return s->heat;
+	most = m->o.part ? PART_CELLS_SPACE : MAX_CELLS_SPACE;
+	s->heat = da_heat_new(m->o.max_cells < most ? m->o.max_cells : most);
+	if (s->heat)
+		da_heat_expect(s->heat, m->o.span_ns);
+	else
 		m->no_memory = true;
 	return s->heat;
 }
@@ -200,18 +207,42 @@ void match_heat_grew(struct da_match *m, const struct da_heat *h, size_t before)
 		limit_cells(m);
 }
 
+static void count_heat(struct da_match *m, const struct pending *p)
+{
+	size_t before = da_heat_cells(p->heat);
+
+	if (da_heat_add(p->heat, p->event, p->entry, p->time_ns, p->addr, 1))
+		m->no_memory = true;
+	match_heat_grew(m, p->heat, before);
+}
+
+void match_flush(struct da_match *m)
+{
+	unsigned i;
+
+	for (i = 0; i < PENDING; i++) { /* the oldest first */
+		struct pending *p = &m->pending[m->next_pending++ % PENDING];
+
+		if (p->heat)
+			count_heat(m, p);
+		p->heat = NULL;
+	}
+}
+
+/* Cells of many addresses are rarely in the cache. */
 static void heat(struct da_match *m, uint32_t space, uint32_t entry, const struct da_report *r,
 		 uint64_t addr)
 {
 	struct da_heat *h = match_heat(m, space);
-	size_t before;
+	struct pending *p = &m->pending[m->next_pending % PENDING];
 
 	if (!h)
 		return;
-	before = da_heat_cells(h);
-	if (da_heat_add(h, r->event, entry, r->time_ns, addr, 1))
-		m->no_memory = true;
-	match_heat_grew(m, h, before);
+	m->next_pending++;
+	if (p->heat)
+		count_heat(m, p);
+	*p = (struct pending){h, r->time_ns, addr, r->event, entry};
+	da_heat_prefetch(h, r->event, entry, r->time_ns, addr);
 }
 
 static void accumulate(struct da_match *m, const struct place *at, struct da_region_stat *st,
@@ -395,6 +426,7 @@ int da_match_finish(struct da_match *m)
 	if (m->finished)
 		return -DA_EBUG;
 	m->finished = true;
+	match_flush(m);
 	match_thaw_all(m);
 	err = match_build_regions(m);
 	if (err)

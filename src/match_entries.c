@@ -51,10 +51,12 @@ uint32_t match_space(struct da_match *m, uint64_t mm, uint32_t pid)
 
 uint32_t match_phys_space(struct da_match *m)
 {
-	struct da_space pub = {.kind = DA_SPACE_PHYSICAL, .comm = "", .to_ns = UINT64_MAX};
+	if (m->phys == NONE) {
+		struct da_space pub = {
+			.kind = DA_SPACE_PHYSICAL, .comm = "", .to_ns = UINT64_MAX};
 
-	if (m->phys == NONE)
 		m->phys = new_space(m, &pub);
+	}
 	return m->phys;
 }
 

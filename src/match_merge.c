@@ -155,14 +155,17 @@ static void merge_ledgers(struct da_match *m, const struct da_match *part)
 			      &part->ledger[i].ledger);
 }
 
-void da_match_merge(struct da_match *m, const struct da_match *part)
+void da_match_merge(struct da_match *m, struct da_match *part)
 {
 	struct numbers n = {
 		.space = reallocarray(NULL, part->nr_spaces + 1, sizeof(uint32_t)),
 		.entry = reallocarray(NULL, part->nr_entries + 1, sizeof(uint32_t)),
 	};
-	bool ok = n.space && n.entry && !part->no_memory;
+	bool ok;
 
+	match_flush(m);
+	match_flush(part);
+	ok = n.space && n.entry && !part->no_memory;
 	if (ok) {
 		memset(n.entry, 0xff, part->nr_entries * sizeof(uint32_t)); /* NONE */
 		merge_ledgers(m, part);

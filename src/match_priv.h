@@ -121,6 +121,14 @@ struct proc {
 	size_t last;              /* range of the last hit */
 };
 
+/* A heat cell that has been asked for from memory, and is counted when it is there. */
+struct pending {
+	struct da_heat *heat; /* NULL: none */
+	uint64_t time_ns, addr;
+	uint32_t event, entry;
+};
+#define PENDING 16
+
 struct match_ledger {
 	uint32_t event, cpu;
 	struct da_ledger ledger;
@@ -172,6 +180,8 @@ struct da_match {
 	uint64_t interval_from, interval_to,
 		interval; /* the sampling interval of the last report */
 	size_t cells;
+	struct pending pending[PENDING];
+	unsigned next_pending;
 	bool no_memory;
 	bool finished;
 };
@@ -181,6 +191,8 @@ struct da_match {
 struct da_ledger *match_ledger_of(struct da_match *m, uint32_t event, uint32_t cpu);
 /* The heat of a space, made on first use; NULL: out of memory. */
 struct da_heat *match_heat(struct da_match *m, uint32_t space);
+/* Counts what is pending. */
+void match_flush(struct da_match *m);
 /* A space's heat had so many cells before something was added to it. */
 void match_heat_grew(struct da_match *m, const struct da_heat *h, size_t before);
 

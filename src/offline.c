@@ -340,6 +340,7 @@ static void take_sample(struct da_offline *o, const struct da_rec *rec)
 		e->first_ns = rec->time_ns < e->first_ns ? rec->time_ns : e->first_ns;
 		e->last_ns = rec->time_ns > e->last_ns ? rec->time_ns : e->last_ns;
 	}
+	damon_sample(o, rec);
 	o->emitted = 0;
 	da_lane_sample(o->lane, event, rec);
 	if (!o->emitted && (rec->has & DA_SAMPLE_TIME) && (rec->has & DA_SAMPLE_TID))
@@ -366,6 +367,7 @@ static void take(struct da_offline *o, const struct da_rec *rec)
 	case DA_REC_THROTTLE:
 	case DA_REC_UNTHROTTLE:
 		loss_record(o, rec);
+		damon_lost(o, rec);
 		break;
 	case DA_REC_AUX:
 		loss_record(o, rec);
@@ -436,6 +438,7 @@ int da_offline_run(struct da_offline *o, struct da_error *err)
 		return da_fail(err, -rc, 0, "%s", da_err_name(rc)); /* keeps the first message */
 	o->res.complete = !o->enough;
 	loss_end(o);
+	damon_end(o);
 	for (i = 0; i < o->res.nr_events; i++) {
 		const struct da_offline_event *e = &o->res.events[i];
 
@@ -475,6 +478,7 @@ void da_offline_close(struct da_offline *o)
 	if (!o)
 		return;
 	aux_release(o);
+	damon_release(o);
 	da_lane_free(o->lane);
 	da_pipeline_free(o->pipeline);
 	da_match_free(o->match);

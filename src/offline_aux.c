@@ -17,7 +17,7 @@
 #define V2_MAGIC     0x1010101010101010ull
 #define V2_PARAMS    2             /* of a CPU: those that are read, MIDR and PMU type */
 #define MAX_SWITCHES (4u << 20)    /* 96 MiB */
-#define PART_BYTES   (16ull << 20) /* a part costs about a millisecond to be put to the others */
+#define PART_BYTES   (64ull << 20) /* each part begins without what others have learned */
 
 /* ---- growing ---- */
 
@@ -46,6 +46,7 @@ static struct aux *aux_of(struct da_offline *o)
 			o->no_memory = true;
 			return NULL;
 		}
+		o->aux->first_ns = UINT64_MAX;
 		idmap_init(&o->aux->queue_at, o->recorded_at.seed);
 		idmap_init(&o->aux->track_at, o->recorded_at.seed);
 	}
@@ -225,6 +226,10 @@ static void take_aux_record(struct da_offline *o, const struct da_rec *rec)
 	if (da_rec_aux_parse(rec, &x) || __builtin_add_overflow(x.offset, x.size, &m.end))
 		return;
 	m.cut = x.flags & AUX_PARTIAL;
+	if (m.time_ns && aux_of(o)) {
+		o->aux->first_ns = m.time_ns < o->aux->first_ns ? m.time_ns : o->aux->first_ns;
+		o->aux->last_ns = m.time_ns > o->aux->last_ns ? m.time_ns : o->aux->last_ns;
+	}
 	if (rec->has & DA_SAMPLE_CPU)
 		add_mark(o, false, rec->cpu, &m);
 	if (rec->has & DA_SAMPLE_TID)

@@ -75,6 +75,7 @@ struct aux {
 	struct aux_track *track;
 	size_t nr_tracks, room_tracks;
 	size_t nr_switches;
+	uint64_t first_ns, last_ns; /* of AUX records; first > last: none with a time */
 	struct aux_part *part;
 	size_t nr_parts, room_parts;
 	struct da_pipeline *pipeline;

@@ -128,6 +128,8 @@ static struct own_text *text_of(struct da_offline *o, enum da_own_kind kind)
 		return &o->end;
 	case DA_OWN_FACTS:
 		return &o->facts;
+	case DA_OWN_TRACING:
+		return &o->tracing;
 	default:
 		return NULL; /* of a newer version: what it says we do not need */
 	}
@@ -189,7 +191,8 @@ void own_record(struct da_offline *o, const struct da_rec *rec)
 
 void own_end(struct da_offline *o)
 {
-	struct own_text *const all[] = {&o->info, &o->ledger, &o->loss, &o->end, &o->facts};
+	struct own_text *const all[] = {&o->info, &o->ledger, &o->loss, &o->end, &o->facts,
+					 &o->tracing};
 	size_t i;
 
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
@@ -210,6 +213,7 @@ void own_release(struct da_offline *o)
 	free(o->loss.text);
 	free(o->end.text);
 	free(o->facts.text);
+	free(o->tracing.text);
 	free(o->res.recorded);
 	paddr_release(o);
 	idmap_release(&o->recorded_at);

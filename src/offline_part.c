@@ -14,7 +14,7 @@
 
 #include "offline_aux.h"
 
-#define WINDOW      (1u << 20)
+#define WINDOW      (1u << 20) /* what a core's own cache holds beside its tables */
 #define MAX_THREADS 256
 #define TID_CACHE   64 /* power of two */
 
@@ -81,7 +81,8 @@ static const struct aux_switch *switch_at(struct worker *w, uint64_t time_ns)
 	const struct aux_track *t = w->q->switches;
 	size_t lo = 0, hi = t ? t->nr_switches : 0, i = w->sw;
 
-	if (i < hi && t->sw[i].time_ns <= time_ns && (i + 1 == hi || t->sw[i + 1].time_ns > time_ns))
+	if (i < hi && t->sw[i].time_ns <= time_ns &&
+	    (i + 1 == hi || t->sw[i + 1].time_ns > time_ns))
 		return &t->sw[i];
 	while (lo < hi) { /* the first one behind the time */
 		size_t mid = lo + (hi - lo) / 2;
@@ -281,6 +282,8 @@ static int begin_part(struct worker *w, struct aux_queue *q, const struct aux_pa
 	struct da_match_opts mo = o->match_opts;
 
 	mo.part = true;
+	if (w->d->a->first_ns < w->d->a->last_ns)
+		mo.span_ns = w->d->a->last_ns - w->d->a->first_ns;
 	w->q = q;
 	w->len = 0;
 	w->pos = q->piece[part->first].offset;

@@ -8,6 +8,7 @@
 #define DA_OFFLINE_PRIV_H
 
 #include "da_code.h"
+#include "da_damon.h"
 #include "da_error.h"
 #include "da_offline.h"
 #include "da_own.h"
@@ -38,6 +39,18 @@ struct paddr_table {
 	bool sorted;
 };
 
+/* damon:damon_aggregated samples: offline_damon.c. */
+struct damon_input {
+	struct da_tracepoints *formats;
+	const struct da_tracepoint **of_event; /* by event; NULL: not damon's */
+	bool *asked;			       /* by event: of_event is known */
+	struct da_damon *snapshots;	       /* NULL: no such sample yet */
+	bool tried, no_data;
+	const char *missing; /* an event that may be damon's and has no format */
+	struct da_error problem;
+	uint64_t bad; /* samples that do not hold their fields */
+};
+
 struct da_offline {
 	const struct da_offline_opts *opts;
 	struct da_reader *reader;
@@ -55,7 +68,8 @@ struct da_offline {
 	bool have_first;
 	unsigned emitted; /* reports of the record under way */
 
-	struct own_text info, ledger, loss, end, facts;
+	struct own_text info, ledger, loss, end, facts, tracing;
+	struct damon_input damon;
 	struct paddr_table paddr;
 	struct idmap recorded_at; /* event << 32 | cpu -> recorded */
 	size_t room_recorded;
@@ -107,6 +121,12 @@ void loss_seen(struct da_offline *o, const struct da_rec *rec);
 /* LOST, LOST_SAMPLES, AUX, THROTTLE, UNTHROTTLE; before loss_seen() of the same record. */
 void loss_record(struct da_offline *o, const struct da_rec *rec);
 void loss_end(struct da_offline *o);
+
+/* A sample that the filters let pass; others than damon:damon_aggregated are ignored. */
+void damon_sample(struct da_offline *o, const struct da_rec *rec);
+void damon_lost(struct da_offline *o, const struct da_rec *rec);
+void damon_end(struct da_offline *o);
+void damon_release(struct da_offline *o);
 
 /* Cells and sums, after the last record. 0 or -DA_ENOMEM. */
 int sum_up(struct da_offline *o);

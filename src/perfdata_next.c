@@ -215,43 +215,6 @@ static void lend(const struct da_reader *r, const struct raw *raw, const struct 
 	}
 }
 
-/* ---- payloads ---- */
-
-static void pieces_begin(struct pieces *p, const struct input *in, const struct raw *raw)
-{
-	p->in = in;
-	p->at = raw->payload_at;
-	p->total = raw->payload_total;
-	p->avail = raw->payload_avail;
-	p->done = 0;
-	p->active = true;
-}
-
-/* The next piece into rec; negative: I/O error or out of memory. */
-static int pieces_next(struct pieces *p, struct da_rec *rec, struct da_error *err)
-{
-	uint64_t left = p->avail - p->done;
-	size_t n = left < DA_PAYLOAD_PIECE ? (size_t)left : DA_PAYLOAD_PIECE;
-	int ret;
-
-	if (n && !p->buf) {
-		p->buf = malloc(DA_PAYLOAD_PIECE);
-		if (!p->buf)
-			return da_fail(err, DA_ENOMEM, 0, "cannot read '%s': out of memory",
-				       p->in->name);
-	}
-	ret = n ? input_read(p->in, p->at + p->done, p->buf, n, err) : 0;
-	if (ret < 0)
-		return ret;
-	rec->payload = n ? p->buf : NULL;
-	rec->payload_size = n;
-	rec->payload_offset = p->done;
-	rec->payload_total = p->total;
-	p->done += n;
-	p->active = p->done < p->avail;
-	return 0;
-}
-
 static bool has_payload(uint32_t type)
 {
 	return type == DA_REC_AUXTRACE || type == DA_REC_TRACING_DATA;
@@ -267,22 +230,6 @@ static void begin_payload(struct da_reader *r, size_t input, const struct raw *r
 	rec->payload_input = (uint32_t)input;
 	if (!r->leave_payloads)
 		pieces_begin(&r->pieces, &r->inputs[input], raw);
-}
-
-void da_reader_leave_payloads(struct da_reader *r)
-{
-	r->leave_payloads = true;
-}
-
-int da_reader_payload(const struct da_reader *r, uint32_t payload_input, uint64_t at, void *buf,
-		      size_t n, struct da_error *err)
-{
-	const struct input *in = payload_input < r->nr_inputs ? &r->inputs[payload_input] : NULL;
-
-	if (!in || at > in->size || n > in->size - at)
-		return da_fail(err, DA_EBUG, 0, "read of '%s' at offset 0x%llx beyond its end",
-			       r->path, (unsigned long long)at);
-	return input_read(in, at, buf, n, err);
 }
 
 /* ---- turns of several streams ---- */

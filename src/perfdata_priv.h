@@ -12,6 +12,7 @@
  *   perfdata_stream.c   records of one file, in file order
  *   perfdata_unzip.c    COMPRESSED records to plain records (owner of libzstd)
  *   perfdata_sort.c     the window in which records are brought into time order
+ *   perfdata_payload.c  bytes that follow a record
  *   perfdata_next.c     da_reader_next() and da_reader_scan()
  *
  * Integers from a file are uint64_t until they have been compared with what the file holds.
@@ -252,6 +253,10 @@ struct pieces {
 	uint8_t *buf;
 	bool active;
 };
+
+void pieces_begin(struct pieces *p, const struct input *in, const struct raw *raw);
+/* The next piece into *rec; negative: I/O error or out of memory. */
+int pieces_next(struct pieces *p, struct da_rec *rec, struct da_error *err);
 
 /* ---- reader ---- */
 

@@ -348,6 +348,24 @@ static int pipe_feature(struct da_writer *w, unsigned bit, const void *body, siz
 	return rc;
 }
 
+/* TRACING_DATA has a record of its own, and its bytes follow the record: u32 their size, u32 0. */
+static int pipe_tracing_data(struct da_writer *w, const void *body, size_t len, struct da_error *err)
+{
+	uint8_t *b = calloc(1, 16 + pad8(len));
+	uint16_t sz = 16;
+	int rc;
+
+	if (!b)
+		return da_fail(err, DA_ENOMEM, 0, "out of memory");
+	put32(b, DA_REC_TRACING_DATA);
+	memcpy(b + 6, &sz, 2);
+	put32(b + 8, (uint32_t)pad8(len));
+	memcpy(b + 16, body, len);
+	rc = write_all(w, b, 16 + pad8(len), -1, err);
+	free(b);
+	return rc;
+}
+
 int da_writer_feature(struct da_writer *w, unsigned bit, const void *body, size_t len, struct da_error *err)
 {
 	struct feature *grown;
@@ -358,7 +376,8 @@ int da_writer_feature(struct da_writer *w, unsigned bit, const void *body, size_
 		return da_fail(err, DA_EBUG, 0, "feature bit %u does not exist", bit);
 	pthread_mutex_lock(&w->lock);
 	if (w->pipe) {
-		rc = pipe_feature(w, bit, body, len, err);
+		rc = bit == DA_FEAT_TRACING_DATA ? pipe_tracing_data(w, body, len, err)
+						 : pipe_feature(w, bit, body, len, err);
 		goto unlock;
 	}
 	grown = realloc(w->feat, (w->nr_feat + 1) * sizeof(*grown));

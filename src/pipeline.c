@@ -154,7 +154,8 @@ static void base_report(struct da_lane *l, uint32_t event, uint32_t cpu, const s
 	memset(r, 0, sizeof(*r));
 	r->event = event;
 	r->cpu = cpu;
-	r->has = DA_HAS_CPU;
+	if ((s->mask | rec->has) & DA_SAMPLE_CPU)
+		r->has |= DA_HAS_CPU;
 	r->ctx = rec->misc & DA_MISC_CPUMODE;
 	if (s->mask & DA_SAMPLE_TIME) {
 		r->time_ns = s->time_ns;

@@ -100,8 +100,7 @@ size_t da_lane_aux(struct da_lane *l, const struct da_aux_source *s, const struc
 				     .batch = on_batch,
 				     .dropped = on_dropped};
 	bool on_cpu = s->cpu != UINT32_MAX;
-	struct per_cpu *c =
-		s->event < l->p->nr ? lane_cpu(l, s->event, on_cpu ? s->cpu : 0) : NULL;
+	struct per_cpu *c = s->event < l->p->nr ? lane_cpu(l, s->event, on_cpu ? s->cpu : 0) : NULL;
 	const struct lane_event *e;
 	struct da_input with_base = *in;
 

@@ -8,6 +8,7 @@
 #include "da_facts_json.h"
 #include "da_json.h"
 #include "da_render.h"
+#include "render_damon.h"
 #include "render_format.h"
 #include "render_plan.h"
 
@@ -337,6 +338,7 @@ int da_render_report_json(FILE *f, const struct da_offline_result *r)
 			err = put_space(&j, da_match_space(r->match, i));
 	if (!err) {
 		da_json_close(&j.w);
+		render_damon_json(&j.w, r);
 		da_json_close(&j.w);
 		da_json_finish(&j.w);
 	}

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "render_damon.h"
 #include "render_format.h"
 #include "render_ink.h"
 #include "render_rows.h"
@@ -509,6 +510,8 @@ int da_render_report_text(FILE *f, const struct da_offline_result *r,
 		fputc('\n', f);
 		put_events(&t);
 		err = put_spaces(&t);
+		if (!err)
+			render_damon_text(f, r, &own);
 	}
 	if (t.line)
 		fclose(t.line);

@@ -449,6 +449,8 @@ int da_session_bind(struct da_session *s, struct da_error *err)
 
 	if (!rc)
 		rc = s_store_info(s);
+	if (!rc)
+		rc = s_store_tracing(s, err);
 	return rc ? rc : failure(s, err);
 }
 

@@ -202,6 +202,8 @@ int s_store(struct da_session *s, enum da_own_kind kind, const void *payload, si
 int s_store_text(struct da_session *s, enum da_own_kind kind, char *text);
 void s_store_code(void *session, const struct da_own_code *piece);
 int s_store_info(struct da_session *s);
+/* The format texts of the tracepoints that are recorded, as TRACING_DATA. */
+int s_store_tracing(struct da_session *s, struct da_error *err);
 int s_store_ledgers(struct da_session *s);
 int s_store_end(struct da_session *s);
 /* The SAMPLE_TIME feature: first and last sample. */

@@ -10,6 +10,7 @@
 
 #include "da_facts_json.h"
 #include "da_own_json.h"
+#include "da_tracepoint.h"
 #include "session_priv.h"
 
 #ifndef DA_VERSION
@@ -92,6 +93,34 @@ int s_store_info(struct da_session *s)
 	}
 	rc = s_store_text(s, DA_OWN_INFO, da_own_info_text(&info));
 	free(info.events);
+	return rc;
+}
+
+int s_store_tracing(struct da_session *s, struct da_error *err)
+{
+	uint64_t *ids = calloc(s->nr_ev ? s->nr_ev : 1, sizeof(*ids));
+	struct da_error why = {0};
+	uint8_t *data = NULL;
+	size_t nr = 0, len = 0;
+	int rc;
+
+	if (!ids)
+		return da_fail(err, DA_ENOMEM, 0, "out of memory");
+	for (size_t i = 0; i < s->nr_ev; i++)
+		if (s->ev[i].attr.type == DA_TYPE_TRACEPOINT)
+			ids[nr++] = s->ev[i].attr.config;
+	rc = s->w && nr ? da_tracing_data(NULL, ids, nr, &data, &len, &why) : 0;
+	free(ids);
+	if (rc == -DA_ENOMEM)
+		return da_fail(err, DA_ENOMEM, 0, "out of memory");
+	if (rc) /* the samples are there all the same */
+		s_message(s, 1, "the file will not say how to decode its tracepoints: %s", why.msg);
+	if (!data)
+		return 0;
+	rc = da_writer_feature(s->w, DA_FEAT_TRACING_DATA, data, len, err);
+	if (!rc && !da_writer_is_pipe(s->w))
+		rc = s_store(s, DA_OWN_TRACING, data, len);
+	free(data);
 	return rc;
 }
 

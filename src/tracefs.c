@@ -156,7 +156,8 @@ static int find_events(const char *events, struct event *ev, size_t nr, struct d
 /* ---- the data ---- */
 
 /* Every tracepoint in a system of its own: a name may come again. */
-static int put_events(FILE *f, const char *events, const struct event *ev, size_t nr, struct da_error *err)
+static int put_events(FILE *f, const char *events, const struct event *ev, size_t nr,
+		      struct da_error *err)
 {
 	char path[PATH_MAX];
 	int rc = 0;
@@ -165,15 +166,16 @@ static int put_events(FILE *f, const char *events, const struct event *ev, size_
 	for (size_t i = 0; i < nr && !rc; i++) {
 		fwrite(ev[i].system, 1, strlen(ev[i].system) + 1, f);
 		put_u32(f, 1);
-		if (snprintf(path, sizeof(path), "%s/%s/%s/format", events, ev[i].system, ev[i].name) >=
-		    (int)sizeof(path))
+		if (snprintf(path, sizeof(path), "%s/%s/%s/format", events, ev[i].system,
+			     ev[i].name) >= (int)sizeof(path))
 			return da_fail(err, DA_EIO, ENAMETOOLONG, "cannot read below '%s'", events);
 		rc = put_file(f, path, err);
 	}
 	return rc;
 }
 
-static int put_data(FILE *f, const char *events, const struct event *ev, size_t nr, struct da_error *err)
+static int put_data(FILE *f, const char *events, const struct event *ev, size_t nr,
+		    struct da_error *err)
 {
 	static const char *const heads[] = {"header_page", "header_event"};
 	char path[PATH_MAX];
@@ -196,8 +198,8 @@ static int put_data(FILE *f, const char *events, const struct event *ev, size_t 
 	return put_events(f, events, ev, nr, err);
 }
 
-int da_tracing_data(const char *tracefs, const uint64_t *ids, size_t nr, uint8_t **data, size_t *len,
-		    struct da_error *err)
+int da_tracing_data(const char *tracefs, const uint64_t *ids, size_t nr, uint8_t **data,
+		    size_t *len, struct da_error *err)
 {
 	char events[PATH_MAX];
 	struct event *ev = calloc(nr ? nr : 1, sizeof(*ev));

@@ -16,11 +16,11 @@
 
 #include "da_cursor.h"
 
-#define MAX_FIELDS 512	 /* of a tracepoint; the kernel's largest has about 70 */
-#define MAX_DECL   256	 /* bytes of a declaration */
-#define MAX_NAME   128	 /* bytes of the name of a system or a tracepoint */
+#define MAX_FIELDS 512   /* of a tracepoint; the kernel's largest has about 70 */
+#define MAX_DECL   256   /* bytes of a declaration */
+#define MAX_NAME   128   /* bytes of the name of a system or a tracepoint */
 #define MAX_NUMBER 65535 /* offsets and sizes: a raw sample is smaller */
-#define MAX_ID	   0x7fffffff
+#define MAX_ID     0x7fffffff
 
 static const uint8_t magic[10] = {0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g'};
 
@@ -149,7 +149,8 @@ static bool eat_number(struct text *t, uint64_t max, uint64_t *out)
 
 static bool is_word_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
 }
 
 static bool is_word(const char *p, size_t len)
@@ -167,11 +168,13 @@ static bool eat_head(struct text *t, const char **name, size_t *name_len, uint64
 {
 	struct text line;
 
-	if (!next_line(t, &line) || !eat(&line, "name: ") || !is_word(line.p, (size_t)(line.end - line.p)))
+	if (!next_line(t, &line) || !eat(&line, "name: ") ||
+	    !is_word(line.p, (size_t)(line.end - line.p)))
 		return false;
 	*name = line.p;
 	*name_len = (size_t)(line.end - line.p);
-	if (!next_line(t, &line) || !eat(&line, "ID: ") || !eat_number(&line, MAX_ID, id) || line.p != line.end)
+	if (!next_line(t, &line) || !eat(&line, "ID: ") || !eat_number(&line, MAX_ID, id) ||
+	    line.p != line.end)
 		return false;
 	return next_line(t, &line) && eat(&line, "format:");
 }
@@ -205,7 +208,8 @@ static bool eat_words(struct text *t, struct text *first, size_t *nr)
 			if (*word.p <= '9' || word.end - word.p > MAX_NAME)
 				return false;
 			/* marks of a place, which only the first word can be */
-			if ((*nr || star) && (word_is(&word, "__data_loc") || word_is(&word, "__rel_loc")))
+			if ((*nr || star) &&
+			    (word_is(&word, "__data_loc") || word_is(&word, "__rel_loc")))
 				return false;
 			*first = *nr ? *first : word;
 			++*nr;
@@ -220,13 +224,17 @@ static bool eat_words(struct text *t, struct text *first, size_t *nr)
 /* "unsigned long args[6]", "const char * p", or with a mark "__data_loc char[] name". */
 static bool is_declaration(const char *p, size_t len)
 {
-	struct text t = {p, p + len}, first, word;
+	struct text t = {p, p + len}, first = {p, p}, word;
 	size_t nr;
 
 	if (!len || len > MAX_DECL || !eat_words(&t, &first, &nr))
 		return false;
-	if (word_is(&first, "__data_loc") || word_is(&first, "__rel_loc"))
-		return nr > 1 && eat(&t, "[] ") && eat_word(&t, &word) && *word.p > '9' && t.p == t.end;
+	if (word_is(&first, "__data_loc") || word_is(&first, "__rel_loc")) {
+		if (t.p == t.end)
+			return nr > 2; /* "__data_loc cpumask_t cpumask" */
+		return nr > 1 && eat(&t, "[] ") && eat_word(&t, &word) && *word.p > '9' &&
+		       t.p == t.end;
+	}
 	while (eat(&t, "[")) {
 		eat_word(&t, &word);
 		if (!eat(&t, "]"))
@@ -249,15 +257,16 @@ static bool copy_field(struct text *line, FILE *out)
 	if (!semicolon || !is_declaration(decl, (size_t)(semicolon - decl)))
 		return false;
 	line->p = semicolon + 1;
-	if (!eat(line, "\toffset:") || !eat_number(line, MAX_NUMBER, &offset) || !eat(line, ";\tsize:") ||
-	    !eat_number(line, MAX_NUMBER, &size) || !eat(line, ";"))
+	if (!eat(line, "\toffset:") || !eat_number(line, MAX_NUMBER, &offset) ||
+	    !eat(line, ";\tsize:") || !eat_number(line, MAX_NUMBER, &size) || !eat(line, ";"))
 		return false;
 	if (eat(line, "\tsigned:") && (!eat_number(line, 1, &is_signed) || !eat(line, ";")))
 		return false;
 	if (line->p != line->end)
 		return false;
-	return fprintf(out, "\tfield:%.*s;\toffset:%u;\tsize:%u;\tsigned:%u;\n", (int)(semicolon - decl), decl,
-		       (unsigned)offset, (unsigned)size, (unsigned)is_signed) > 0;
+	return fprintf(out, "\tfield:%.*s;\toffset:%u;\tsize:%u;\tsigned:%u;\n",
+		       (int)(semicolon - decl), decl, (unsigned)offset, (unsigned)size,
+		       (unsigned)is_signed) > 0;
 }
 
 /* The common fields, an empty line, the others. */
@@ -310,8 +319,10 @@ static char *checked_text(const struct format *f, size_t *len)
 
 static enum da_tp_kind kind_of(const struct tep_format_field *f)
 {
-	if (f->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_DYNAMIC)) /* it says string of u8 arrays too */
-		return f->flags & TEP_FIELD_IS_STRING && strstr(f->type, "char") ? DA_TP_TEXT : DA_TP_BYTES;
+	if (f->flags &
+	    (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_DYNAMIC)) /* it says string of u8 arrays too */
+		return f->flags & TEP_FIELD_IS_STRING && strstr(f->type, "char") ? DA_TP_TEXT
+										 : DA_TP_BYTES;
 	if (f->size != 1 && f->size != 2 && f->size != 4 && f->size != 8)
 		return DA_TP_BYTES;
 	return f->flags & TEP_FIELD_IS_SIGNED ? DA_TP_INT : DA_TP_UINT;
@@ -365,7 +376,8 @@ static struct da_tracepoint *read_format(struct da_tracepoints *t, const struct 
 	if (!text)
 		return NULL;
 	/* the event belongs to t->tep; one that could not be read has the flag, or is not there */
-	if (tep_parse_format(t->tep, &event, text, len, f->system) || !event || event->flags & TEP_EVENT_FL_FAILED)
+	if (tep_parse_format(t->tep, &event, text, len, f->system) || !event ||
+	    event->flags & TEP_EVENT_FL_FAILED)
 		event = NULL;
 	free(text);
 	tp = event ? calloc(1, sizeof(*tp)) : NULL;
@@ -395,7 +407,8 @@ static int add_format(struct da_tracepoints *t, const char *system, const uint8_
 	struct format f = {.system = system, .text = (const char *)p, .text_len = len};
 	struct text text = {f.text, f.text + len};
 
-	if (!is_word(system, strnlen(system, MAX_NAME + 1)) || !eat_head(&text, &f.name, &f.name_len, &f.id))
+	if (!is_word(system, strnlen(system, MAX_NAME + 1)) ||
+	    !eat_head(&text, &f.name, &f.name_len, &f.id))
 		return 0;
 	if (t->nr == t->room) {
 		size_t room = t->room ? t->room * 2 : 16;
@@ -459,7 +472,8 @@ static int take_data(struct da_tracepoints *t, struct da_cur *c)
 	return 0;
 }
 
-int da_tracepoints_data(struct da_tracepoints *t, const uint8_t *p, size_t len, struct da_error *err)
+int da_tracepoints_data(struct da_tracepoints *t, const uint8_t *p, size_t len,
+			struct da_error *err)
 {
 	struct da_cur c = da_cur_from(p, len, false);
 	const uint8_t *begin = da_cur_bytes(&c, sizeof(magic));
@@ -476,7 +490,8 @@ int da_tracepoints_data(struct da_tracepoints *t, const uint8_t *p, size_t len, 
 	order = da_cur_u8(&c);
 	t->long_size = da_cur_u8(&c);
 	if (!da_cur_ok(&c) || order > 1 || (t->long_size != 4 && t->long_size != 8))
-		return da_fail(err, DA_EFORMAT, 0, "tracing data has no byte order or size of long");
+		return da_fail(err, DA_EFORMAT, 0,
+			       "tracing data has no byte order or size of long");
 	t->big_endian = order;
 	t->swap = order != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	c.swap = t->swap;
@@ -488,7 +503,9 @@ int da_tracepoints_data(struct da_tracepoints *t, const uint8_t *p, size_t len, 
 		return da_fail(err, DA_ENOMEM, 0, "out of memory");
 	if (!strcmp(version, "0.6"))
 		da_cur_skip(&c, da_cur_u64(&c)); /* saved command names */
-	return da_cur_ok(&c) ? 0 : da_fail(err, DA_EDAMAGED, 0, "tracing data does not fit its %zu bytes", len);
+	return da_cur_ok(&c) ? 0
+			     : da_fail(err, DA_EDAMAGED, 0,
+				       "tracing data does not fit its %zu bytes", len);
 }
 
 /* ---- what the caller asks ---- */
@@ -502,7 +519,8 @@ static const struct da_tracepoint *open_format(struct da_tracepoints *t, struct 
 	return f->tp;
 }
 
-const struct da_tracepoint *da_tracepoint_find(struct da_tracepoints *t, const char *system, const char *name)
+const struct da_tracepoint *da_tracepoint_find(struct da_tracepoints *t, const char *system,
+					       const char *name)
 {
 	size_t len = strlen(name);
 
@@ -581,18 +599,20 @@ static uint64_t number(struct da_cur *c, const struct da_tp_field *f)
 }
 
 /* A dynamic field's own place; bad if its 4 bytes do not fit. */
-static struct da_cur dynamic(struct da_cur *c, const uint8_t *raw, size_t len, const struct da_tp_field *f)
+static struct da_cur dynamic(struct da_cur *c, const uint8_t *raw, size_t len,
+			     const struct da_tp_field *f)
 {
 	uint32_t where = da_cur_u32(c);
 	struct da_cur d = da_cur_from(raw, len, c->swap);
 
 	d.bad = c->bad;
-	da_cur_skip(&d, (uint64_t)(where & 0xffff) + (f->relative ? (uint64_t)f->offset + f->size : 0));
+	da_cur_skip(&d,
+		    (uint64_t)(where & 0xffff) + (f->relative ? (uint64_t)f->offset + f->size : 0));
 	return da_cur_sub(&d, where >> 16);
 }
 
-int da_tracepoint_value(const struct da_tracepoint *tp, const struct da_tp_field *f, const uint8_t *raw, size_t len,
-			struct da_tp_value *out)
+int da_tracepoint_value(const struct da_tracepoint *tp, const struct da_tp_field *f,
+			const uint8_t *raw, size_t len, struct da_tp_value *out)
 {
 	struct da_cur c = da_cur_from(raw, len, tp->set->swap), bytes;
 	const uint8_t *nul;
@@ -620,7 +640,8 @@ bool da_tracepoint_is_damon(const struct da_tracepoint *tp)
 	return tp->is_damon;
 }
 
-int da_tracepoint_damon(const struct da_tracepoint *tp, const uint8_t *raw, size_t len, struct da_tp_damon *out)
+int da_tracepoint_damon(const struct da_tracepoint *tp, const uint8_t *raw, size_t len,
+			struct da_tp_damon *out)
 {
 	uint64_t v[NR_DAMON] = {0};
 

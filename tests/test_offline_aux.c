@@ -316,9 +316,8 @@ START_TEST(reports_in_full)
 		ck_assert_uint_eq(r->how, DA_HOW_HARDWARE);
 		ck_assert_uint_eq(r->period, 1024);
 		/* (base + 16 n) * 1000 / 16 */
-		ck_assert_uint_eq(r->time_ns,
-				  T0 + (base / 16) * 1000 + (base % 16) * 1000 / 16 +
-					  1000 * (unsigned)(i + 1));
+		ck_assert_uint_eq(r->time_ns, T0 + (base / 16) * 1000 + (base % 16) * 1000 / 16 +
+						      1000 * (unsigned)(i + 1));
 		ck_assert_uint_eq(r->has & (DA_HAS_TICKS | DA_HAS_TID), 0);
 		ck_assert((r->has & DA_HAS_TASK) && (r->has & DA_HAS_CPU));
 	}
@@ -379,10 +378,10 @@ START_TEST(whose_record)
 	task(DA_REC_FORK, 8, 88, T0 + 1); /* a thread of another one */
 	switch_in(0, 7, T0 + 10);
 	switch_in(0, 8, T0 + 20);
-	access_of(0, 0x100000, 0, 0, 0, 5);  /* before any switch: nobody */
-	access_of(0, 0x100000, 0, 0, 0, 15); /* 7 by switch */
-	access_of(0, 0x100000, 0, 0, 0, 25); /* 8 by switch */
-	access_of(0, 0x100000, 0, 0, 7, 26); /* the record itself knows better */
+	access_of(0, 0x100000, 0, 0, 0, 5);         /* before any switch: nobody */
+	access_of(0, 0x100000, 0, 0, 0, 15);        /* 7 by switch */
+	access_of(0, 0x100000, 0, 0, 0, 25);        /* 8 by switch */
+	access_of(0, 0x100000, 0, 0, 7, 26);        /* the record itself knows better */
 	access_of(0, 0x100000, 0x5000, 0, 999, 27); /* a thread that nobody heard of */
 	piece(0, NONE32, 0, spe.p, spe.len);
 	spe.len = 0;
@@ -659,8 +658,8 @@ static void many_records(void)
 	for (uint32_t pid = 1000; pid < 1008; pid++) {
 		comm(pid, "worker", T0);
 		for (uint64_t i = 0; i < 4; i++)
-			map(pid, 0xffff80000000 + i * 0x40000000, 0x3000000, i & 1 ? "//anon" : "/lib/x",
-			    T0 + i * 1000000000);
+			map(pid, 0xffff80000000 + i * 0x40000000, 0x3000000,
+			    i & 1 ? "//anon" : "/lib/x", T0 + i * 1000000000);
 	}
 	task(DA_REC_EXIT, 1003, 1003, T0 + 3000000000);
 	for (uint32_t cpu = 0; cpu < 3; cpu++) {
@@ -751,7 +750,8 @@ START_TEST(parts_add_up)
 
 			for (size_t k = 0; k < s->nr_regions && n < 256; k++, n++) {
 				const struct da_region *r = &s->regions[k];
-				const struct da_region_stat *st = r->nr_by_event ? r->by_event : NULL;
+				const struct da_region_stat *st =
+					r->nr_by_event ? r->by_event : NULL;
 
 				if (part) {
 					ck_assert_uint_eq(want[n].start, r->start);

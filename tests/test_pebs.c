@@ -391,6 +391,23 @@ START_TEST(unknown_groups)
 }
 END_TEST
 
+/* With groups that are unknown nothing but the likeness to the last header tells where the next record is. */
+START_TEST(damage_among_unknown_groups)
+{
+	static struct block b;
+	struct decode_result res;
+
+	b.len = 0;
+	for (unsigned i = 1; i <= 5; i++)
+		put_adaptive(&b, 1 | 1 << 8, 0, 64 * i, 40);
+	b.bytes[2 * 104 + 6] ^= 1; /* the third one's size is no multiple of 8 */
+	decode(&b, 6, DA_PEBS_SRC_NONE, &res);
+	ck_assert(res.nr == 4 && res.stats.damaged_records == 1 && res.stats.resync_bytes == 104);
+	ck_assert(res.reports[1].vaddr == 128 && res.reports[2].vaddr == 256);
+	decode_release(&res);
+}
+END_TEST
+
 /* A damaged header costs its record and no other. */
 START_TEST(damaged_headers)
 {
@@ -461,6 +478,17 @@ START_TEST(gap)
 	ck_assert_uint_eq(pebs->decode(&st, &in, &sink, &res.stats), 200);
 	ck_assert(res.stats.truncated_records == 1 && res.stats.records == 1 &&
 		  decode_balanced(&res));
+	/* the search for a header ends at a gap: there a record begins */
+	b.len = 0;
+	put(&b, 1);
+	put_adaptive(&b, 1 | 1 << 8, 0, 64, 40);
+	in = (struct da_input){.bytes = b.bytes, .len = 8, .pebs_format = 6};
+	pebs->decode(&st, &in, &sink, &res.stats);
+	ck_assert(st.resync && res.stats.damaged_records == 1);
+	in = (struct da_input){
+		.bytes = b.bytes + 8, .len = b.len - 8, .pebs_format = 6, .gap = true};
+	ck_assert_uint_eq(pebs->decode(&st, &in, &sink, &res.stats), b.len - 8);
+	ck_assert(res.nr == 2 && !st.resync && decode_balanced(&res));
 	decode_release(&res);
 }
 END_TEST
@@ -628,6 +656,7 @@ int main(void)
 	tcase_add_test(t, base_is_kept);
 	tcase_add_loop_test(t, windows, 0, 7);
 	tcase_add_test(t, unknown_groups);
+	tcase_add_test(t, damage_among_unknown_groups);
 	tcase_add_test(t, damaged_headers);
 	tcase_add_test(t, no_header_at_all);
 	tcase_add_test(t, gap);

@@ -239,6 +239,22 @@ START_TEST(treacherous_layouts)
 	}
 	compare_ways(s.b, s.n, &rnd, "alignment", 0);
 
+	/* the skipped bytes of one are the address of another, or a record of its own */
+	s.n = 0;
+	for (unsigned i = 0; i < 40; i++) {
+		bool skips_16 = i % 4 == 1;
+
+		while (s.n % 16 != (skips_16 ? 5 : 0))
+			ADD(&s, 0);
+		ADD(&s, PC, ST, 0x23, 0x00, 0xff, 0xff, 0xff);
+		if (skips_16)
+			ADD(&s, 0xb2, 9, 9, 9, 9, 9, 9, 9, 9, END, 0xff);
+		ADD(&s, VA, END);
+		if (!skips_16)
+			ADD(&s, 0, 0xb2, 8, 8, 8, 8, 8, 8, 8, 8, END);
+	}
+	compare_ways(s.b, s.n, &rnd, "skipped address", 0);
+
 	/* sources with more than 16 bits; the same headers with other payloads of the operation */
 	s.n = 0;
 	for (unsigned i = 0; i < 60; i++) {

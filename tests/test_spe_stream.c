@@ -166,6 +166,12 @@ START_TEST(long_record)
 	}
 	ck_assert(decode_equal(&want, &got));
 	ck_assert_uint_le(worst, 2048 + 777);
+	decode_release(&got);
+	/* and if its end never comes it is one truncated record */
+	feed(st, b, len / 2, 0, false, false, &got);
+	ck_assert(st->rec.open);
+	feed(st, NULL, 0, len / 2, false, true, &got);
+	ck_assert(got.nr == 0 && got.stats.truncated_records == 1 && spe->idle(st));
 	decode_release(&want);
 	decode_release(&got);
 	free(st);

@@ -34,6 +34,7 @@ struct gen_spe {
 	uint64_t rng;
 	uint64_t ticks;
 	enum gen_spe_mix mix;
+	uint32_t tid; /* of all records, until changed; 0: one of eight each time */
 	struct gen_spe_truth last; /* of the record written last */
 };
 
@@ -86,7 +87,7 @@ static inline void gen_spe_truth(struct gen_spe *g, bool memory, bool store)
 	g->ticks += 1 + (r & 0x3ff);
 	t->ticks = g->ticks;
 	t->pc = 0xaaaad0001000 + (r >> 10 & 0x3f) * 4;
-	t->tid = 1000 + (r >> 16 & 7);
+	t->tid = g->tid ? g->tid : 1000 + (r >> 16 & 7);
 	/* four areas of 64 MiB, one of them hot */
 	t->va = 0xffff80000000 + ((s & 7) > 3 ? 0 : (s & 3)) * 0x40000000 + (s >> 8 & 0x3fffff8);
 	t->pa = 0x880000000 + (t->va & 0xffffffff);

@@ -6,7 +6,7 @@
  *	gen_spe_data FILE MIB [MIX [SEED]]	MIX: one, neoverse (default), compact, many
  *
  * Records stand in pieces of 1 MiB that wrap as perf's reads do, each with its AUX record. Eight processes
- * with their mappings run; the records' CONTEXT packets name them.
+ * with their mappings run in turn; the records' CONTEXT packets name them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +19,7 @@
 #define PMU     9
 #define NR_CPUS 4
 #define PIECE   ((size_t)1 << 20)
+#define SLICE   ((size_t)1 << 16) /* of one process: about a thousand records */
 #define T0      1000000000ull
 
 static struct gen_file file = {
@@ -29,8 +30,8 @@ static struct gen_file file = {
 			  .sample_period = 1024,
 			  .sample_type = DA_SAMPLE_IDENTIFIER | DA_SAMPLE_IP | DA_SAMPLE_TID |
 					 DA_SAMPLE_TIME | DA_SAMPLE_CPU | DA_SAMPLE_PERIOD |
-					 DA_SAMPLE_ADDR | DA_SAMPLE_PHYS_ADDR |
-					 DA_SAMPLE_DATA_SRC | DA_SAMPLE_WEIGHT,
+					 DA_SAMPLE_ADDR | DA_SAMPLE_PHYS_ADDR | DA_SAMPLE_DATA_SRC |
+					 DA_SAMPLE_WEIGHT,
 			  .flags = DA_ATTR_SAMPLE_ID_ALL},
 		 .name = "arm_spe_0//",
 		 .ids = {11},
@@ -154,7 +155,10 @@ int main(int argc, char **argv)
 	}
 	head();
 	for (size_t i = 0; i < mib; i++) {
-		nr += gen_spe_fill(&g, bytes, PIECE);
+		for (size_t at = 0; at < PIECE; at += SLICE) {
+			g.tid = 1000 + (uint32_t)(gen_spe_random(&g) >> 40 & 7);
+			nr += gen_spe_fill(&g, bytes + at, SLICE);
+		}
 		piece((uint32_t)(i % NR_CPUS), i / NR_CPUS * PIECE, bytes, T0 + g.ticks * 10);
 		if (i % NR_CPUS == NR_CPUS - 1)
 			gen_round(&file.data);

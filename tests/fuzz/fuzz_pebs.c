@@ -63,8 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct da_decoder pebs = {"pebs_raw", sizeof(struct da_pebs_state),
-					       da_pebs_decode};
+	static const struct da_decoder pebs = {.name = "pebs_raw", .decode = da_pebs_decode};
 	struct da_pebs_state st = {0};
 	struct decode_result want = {0}, got = {0};
 	struct da_input in;

@@ -32,7 +32,7 @@ static size_t next_cut(void *ctx, size_t left)
 static void decode(const struct da_input *in, bool walk_only, bool batch, uint32_t *cuts,
 		   struct decode_result *res)
 {
-	static const struct da_decoder spe = {"spe", sizeof(state), da_spe_decode};
+	static const struct da_decoder spe = {.name = "spe", .decode = da_spe_decode};
 
 	memset(&state, 0, sizeof(state));
 	state.walk_only = walk_only;

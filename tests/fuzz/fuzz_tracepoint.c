@@ -23,7 +23,8 @@ static void must(int ok)
 		abort();
 }
 
-static void check_value(const struct da_tracepoint *tp, const struct da_tp_field *f, const uint8_t *raw, size_t len)
+static void check_value(const struct da_tracepoint *tp, const struct da_tp_field *f,
+			const uint8_t *raw, size_t len)
 {
 	struct da_tp_value whole, part;
 	int rc = da_tracepoint_value(tp, f, raw, len, &whole);
@@ -35,10 +36,12 @@ static void check_value(const struct da_tracepoint *tp, const struct da_tp_field
 	if (rc || !len)
 		return;
 	if (!da_tracepoint_value(tp, f, raw, len / 2, &part))
-		must(part.u == whole.u && part.i == whole.i && part.bytes == whole.bytes && part.len == whole.len);
+		must(part.u == whole.u && part.i == whole.i && part.bytes == whole.bytes &&
+		     part.len == whole.len);
 }
 
-static void check(struct da_tracepoints *t, const struct da_tracepoint *tp, const uint8_t *raw, size_t len)
+static void check(struct da_tracepoints *t, const struct da_tracepoint *tp, const uint8_t *raw,
+		  size_t len)
 {
 	const struct da_tp_field *f;
 	struct da_tp_damon d;
