@@ -25,9 +25,12 @@ static const struct command {
 	const char *title; /* as argp shows it in messages */
 	const char *what;  /* NULL: hidden */
 } commands[] = {
-	{"record", cmd_record, "damon-attrs record", "sample memory accesses of a command, a process or the system"},
-	{"report", cmd_report, "damon-attrs report", "decode a recording into regions and heat maps"},
-	{"diagnose", cmd_diagnose, "damon-attrs diagnose", "judge every layer of the pipeline; exit code for CI"},
+	{"record", cmd_record, "damon-attrs record",
+	 "sample memory accesses of a command, a process or the system"},
+	{"report", cmd_report, "damon-attrs report",
+	 "decode a recording into regions and heat maps"},
+	{"diagnose", cmd_diagnose, "damon-attrs diagnose",
+	 "judge every layer of the pipeline; exit code for CI"},
 	{"workload", cmd_workload, "damon-attrs workload", NULL},
 };
 
@@ -37,7 +40,8 @@ static void usage(FILE *to)
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (commands[i].what)
 			fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].what);
-	fputs("\n'damon-attrs COMMAND --help' lists a command's options; 'damon-attrs --version' the libraries.\n", to);
+	fputs("\n'damon-attrs COMMAND --help' lists a command's options; 'damon-attrs --version' the libraries.\n",
+	      to);
 }
 
 static int run(const struct command *c, int argc, char **argv)
@@ -51,7 +55,8 @@ static int run(const struct command *c, int argc, char **argv)
 	if (fflush(stdout) || ferror(stdout)) {
 		if (errno == EPIPE)
 			return status;
-		fprintf(stderr, "damon-attrs: error: cannot write to standard output: %s\n", strerror(errno));
+		fprintf(stderr, "damon-attrs: error: cannot write to standard output: %s\n",
+			strerror(errno));
 		return status ? status : 1;
 	}
 	return status;
@@ -76,6 +81,8 @@ int main(int argc, char **argv)
 		printf("damon-attrs %s\nlibraries: %s\n", DA_VERSION, DA_LIBRARIES);
 		return 0;
 	}
-	fprintf(stderr, "damon-attrs: error: unknown command '%s'; there are record, report and diagnose\n", argv[1]);
+	fprintf(stderr,
+		"damon-attrs: error: unknown command '%s'; there are record, report and diagnose\n",
+		argv[1]);
 	return 2;
 }

@@ -73,9 +73,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case OPT_REGIONS:
 		if (opts_regions(arg, &a->match))
-			opts_usage(state,
-				   "bad regions '%s' (wanted: vma, or fixed=SIZE with a power of two of 4k or more)",
-				   arg);
+			opts_usage(
+				state,
+				"bad regions '%s' (wanted: vma, or fixed=SIZE with a power of two of 4k or more)",
+				arg);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -95,10 +96,10 @@ static void print_counters(const struct da_session *s, const char *end)
 	struct da_counters c = da_ledger_counters(&l);
 
 	fprintf(stderr,
-		"samples=%" PRIu64 " callback=%" PRIu64 " valid=%" PRIu64 " enqueue=%" PRIu64 " dequeue=%" PRIu64
-		" overflow=%" PRIu64 " match=%" PRIu64 " update=%" PRIu64 "%s",
-		da_session_samples(s), c.callback, c.valid, c.enqueue, c.dequeue, c.overflow, c.match, c.update,
-		end);
+		"samples=%" PRIu64 " callback=%" PRIu64 " valid=%" PRIu64 " enqueue=%" PRIu64
+		" dequeue=%" PRIu64 " overflow=%" PRIu64 " match=%" PRIu64 " update=%" PRIu64 "%s",
+		da_session_samples(s), c.callback, c.valid, c.enqueue, c.dequeue, c.overflow,
+		c.match, c.update, end);
 }
 
 static void progress(void *ctx, struct da_session *s)
@@ -135,10 +136,12 @@ static void print_loss(const struct da_facts *f)
 	if (f->lost_counter > 0)
 		fprintf(stderr,
 			"damon-attrs: %" PRId64 " samples lost in the kernel's rings (%" PRId64
-			" in LOST records, %" PRId64 " pending at stop); -m makes the rings larger\n",
+			" in LOST records, %" PRId64
+			" pending at stop); -m makes the rings larger\n",
 			f->lost_counter, f->lost_records, f->pending_at_stop);
 	else if (f->lost_records > 0)
-		fprintf(stderr, "damon-attrs: %" PRId64 " records lost in the kernel's rings\n", f->lost_records);
+		fprintf(stderr, "damon-attrs: %" PRId64 " records lost in the kernel's rings\n",
+			f->lost_records);
 	if (f->throttled > 0)
 		fprintf(stderr, "damon-attrs: throttled %" PRId64 " times\n", f->throttled);
 }
@@ -159,8 +162,8 @@ static void print_summary(const struct args *a, struct run_result *res)
 	if (!strcmp(a->output, "-"))
 		return;
 	if (!stat(a->output, &st))
-		fprintf(stderr, "damon-attrs: %" PRIu64 " samples in '%s' (%.1f MB)\n", res->samples, a->output,
-			(double)st.st_size / 1e6);
+		fprintf(stderr, "damon-attrs: %" PRIu64 " samples in '%s' (%.1f MB)\n",
+			res->samples, a->output, (double)st.st_size / 1e6);
 }
 
 /* COMMAND's own status; 0 when the recording ended first. */
@@ -173,7 +176,10 @@ static int exit_status(const struct run_result *res)
 
 static int record(struct args *a, int argc, char **argv)
 {
-	struct run_opts run = {.duration_ns = a->ev.duration_ns, .keep = a->keep, .quiet = a->quiet, .who = "record"};
+	struct run_opts run = {.duration_ns = a->ev.duration_ns,
+			       .keep = a->keep,
+			       .quiet = a->quiet,
+			       .who = "record"};
 	struct run_result res = {0};
 	struct da_spec *specs = NULL;
 	struct da_error err = {0};
@@ -205,7 +211,8 @@ static int record(struct args *a, int argc, char **argv)
 	if (!strcmp(a->output, "-"))
 		run.output = TARGET_TO_STDERR; /* the pipe is ours alone */
 	if (a->ev.target == DA_TARGET_NONE && a->ev.cpu_list && !a->ev.command)
-		run.session.target = DA_TARGET_SYSTEM; /* -C alone: all tasks of these CPUs, as perf */
+		run.session.target =
+			DA_TARGET_SYSTEM; /* -C alone: all tasks of these CPUs, as perf */
 	run.progress = !a->quiet && (a->progress || isatty(STDERR_FILENO)) ? progress : NULL;
 	rc = run_session(&run, &res, &err);
 	if (rc && err.sys == EPIPE && !strcmp(a->output, "-")) {
@@ -229,7 +236,8 @@ out:
 
 int cmd_record(int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&opts_events_argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+	static const struct argp_child children[] = {{&opts_events_argp, 0, NULL, 0},
+						     {NULL, 0, NULL, 0}};
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse,
@@ -242,7 +250,8 @@ int cmd_record(int argc, char **argv)
 
 	opts_parse(&argp, argc, argv, &a);
 	if (!a.ev.command && a.ev.target == DA_TARGET_NONE && !a.ev.cpu_list) {
-		fputs("damon-attrs: error: nothing to record: give a COMMAND, -p PID, -t TID or -a\n", stderr);
+		fputs("damon-attrs: error: nothing to record: give a COMMAND, -p PID, -t TID or -a\n",
+		      stderr);
 		status = 2;
 	} else {
 		status = record(&a, argc, argv);

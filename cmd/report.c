@@ -218,7 +218,8 @@ static error_t parse_rest(int key, char *arg, struct args *a)
 		return 0;
 	case OPT_THREADS:
 		if (opts_u64(arg, &n) || !n || n > MAX_THREADS)
-			return bad(a, "bad number of threads '%s' (wanted: 1 to %d)", arg, MAX_THREADS);
+			return bad(a, "bad number of threads '%s' (wanted: 1 to %d)", arg,
+				   MAX_THREADS);
 		a->offline.threads = (unsigned)n;
 		return 0;
 	case OPT_NO_HEATMAP:

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TICK_NS 1000000000ull
+#define TICK_NS  1000000000ull
 #define GRACE_MS 2000 /* between SIGTERM and SIGKILL for a command that the run ends */
 
 int run_error_status(const struct da_error *err)
@@ -25,7 +25,11 @@ static void message(void *ctx, int level, const char *text)
 
 	if (o->quiet && level > 0)
 		return;
-	fprintf(stderr, "damon-attrs: %s%s\n", level == 0 ? "error: " : level == 1 ? "warning: " : "", text);
+	fprintf(stderr, "damon-attrs: %s%s\n",
+		level == 0   ? "error: "
+		: level == 1 ? "warning: "
+			     : "",
+		text);
 }
 
 static uint64_t now_ns(void)
@@ -52,14 +56,16 @@ static int loop(struct run_opts *o, struct da_session *s, struct target *t, stru
 	uint64_t begin = o->session.delay_ms ? start + o->session.delay_ms * 1000000 : UINT64_MAX;
 
 	for (;;) {
-		struct pollfd fds[2] = {{.fd = stop->fd, .events = POLLIN}, {.fd = t->pidfd, .events = POLLIN}};
+		struct pollfd fds[2] = {{.fd = stop->fd, .events = POLLIN},
+					{.fd = t->pidfd, .events = POLLIN}};
 		uint64_t now = now_ns(), next = tick < end ? tick : end;
 		int rc;
 
 		next = begin < next ? begin : next;
 		if (t->pid && t->pidfd < 0 && next > now + 50000000)
 			next = now + 50000000; /* no pidfd on this kernel: look often */
-		if (poll(fds, t->pid && t->pidfd >= 0 ? 2 : 1, ms_until(next, now)) < 0 && errno != EINTR)
+		if (poll(fds, t->pid && t->pidfd >= 0 ? 2 : 1, ms_until(next, now)) < 0 &&
+		    errno != EINTR)
 			return da_fail(err, DA_EIO, errno, "cannot wait for the target");
 		if (stop_asked(stop)) {
 			res->reason = "signal";
@@ -96,8 +102,8 @@ static int loop(struct run_opts *o, struct da_session *s, struct target *t, stru
 	}
 }
 
-static int start(struct run_opts *o, struct da_session **s, struct target *t, struct run_result *res,
-		 struct da_error *err)
+static int start(struct run_opts *o, struct da_session **s, struct target *t,
+		 struct run_result *res, struct da_error *err)
 {
 	int rc = da_session_new(s, &o->session, err);
 
@@ -128,7 +134,8 @@ int run_session(struct run_opts *o, struct run_result *res, struct da_error *err
 	if (rc)
 		return da_fail(err, DA_EIO, -rc, "cannot watch for signals");
 	if (o->command) {
-		struct target_opts to = {.path = o->command_path, .mask = &stop.old, .output = o->output};
+		struct target_opts to = {
+			.path = o->command_path, .mask = &stop.old, .output = o->output};
 
 		rc = target_fork(&t, o->command, &to, err);
 		if (rc)
@@ -147,7 +154,8 @@ int run_session(struct run_opts *o, struct run_result *res, struct da_error *err
 	if (!rc && t.pid && t.reaped)
 		res->command_status = t.status;
 	if (res->session) {
-		rc_stop = da_session_stop(res->session, rc ? "error" : res->reason, res->command_status, rc ? NULL : err);
+		rc_stop = da_session_stop(res->session, rc ? "error" : res->reason,
+					  res->command_status, rc ? NULL : err);
 		rc = rc ? rc : rc_stop;
 		res->samples = da_session_samples(res->session);
 	}

@@ -16,11 +16,11 @@
 
 struct run_opts {
 	struct da_session_opts session; /* target, child and message are filled here */
-	uint64_t duration_ns;		/* 0: until the target ends */
-	char *const *command;		/* NULL: none */
-	const char *command_path;	/* program to run instead of command[0]; NULL: that */
-	enum target_output output;	/* where COMMAND's stdout goes */
-	bool keep;			/* a command that outlives the run goes on */
+	uint64_t duration_ns;           /* 0: until the target ends */
+	char *const *command;           /* NULL: none */
+	const char *command_path;       /* program to run instead of command[0]; NULL: that */
+	enum target_output output;      /* where COMMAND's stdout goes */
+	bool keep;                      /* a command that outlives the run goes on */
 	bool quiet;
 	const char *who; /* "record", for messages */
 	/* Called about once a second while running; may be NULL. */
@@ -29,11 +29,12 @@ struct run_opts {
 };
 
 struct run_result {
-	struct da_session *session; /* stopped; facts can be read; the caller frees it; may be NULL */
-	const char *reason;	    /* "exit", "duration", "signal" or "" when it never ran */
-	int command_status;	    /* wait(2) status, -1 none */
+	struct da_session
+		*session;   /* stopped; facts can be read; the caller frees it; may be NULL */
+	const char *reason; /* "exit", "duration", "signal" or "" when it never ran */
+	int command_status; /* wait(2) status, -1 none */
 	bool exec_failed;
-	uint64_t samples, bytes;    /* records in the file, file size */
+	uint64_t samples, bytes; /* records in the file, file size */
 };
 
 /* 0, or the code of what failed with err filled. res is valid in both cases. */

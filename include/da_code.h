@@ -49,10 +49,13 @@ void da_code_free(struct da_code *c);
 
 /* The decoded instruction of process pid at ip and time. NULL when the bytes are not available (NO_CODE).
  * The pointer is valid until the next call. abi: 1 = 32-bit task, 2 = 64-bit. */
-const struct da_insn *da_code_insn(struct da_code *c, uint32_t pid, uint64_t time_ns, uint64_t ip, uint8_t abi);
+const struct da_insn *da_code_insn(struct da_code *c, uint32_t pid, uint64_t time_ns, uint64_t ip,
+				   uint8_t abi);
 
 /* Counters, for bench and diagnose. */
-struct da_code_stats { uint64_t lookups, hits, fetched_file, fetched_live, missing; };
+struct da_code_stats {
+	uint64_t lookups, hits, fetched_file, fetched_live, missing;
+};
 struct da_code_stats da_code_stats(const struct da_code *c);
 
 #endif

@@ -15,10 +15,10 @@
 
 struct da_cur {
 	const uint8_t *p; /* borrowed; must outlive the cursor */
-	size_t len;	  /* bytes at p */
-	size_t off;	  /* bytes consumed, <= len */
-	bool bad;	  /* sticky: a read did not fit */
-	bool swap;	  /* integers are stored in the other byte order */
+	size_t len;       /* bytes at p */
+	size_t off;       /* bytes consumed, <= len */
+	bool bad;         /* sticky: a read did not fit */
+	bool swap;        /* integers are stored in the other byte order */
 };
 
 static inline struct da_cur da_cur_from(const void *p, size_t len, bool swap)

@@ -22,20 +22,20 @@ struct da_regs;
 
 /* How the data-source word of a raw PEBS record is to be read: the event and CPU that wrote it. */
 enum da_pebs_source {
-	DA_PEBS_SRC_NONE,	 /* unknown: neither direction nor data source may be assumed */
-	DA_PEBS_SRC_LOAD_NHM,	 /* load latency: Nehalem, Westmere */
-	DA_PEBS_SRC_LOAD_SNB,	 /* load latency: Sandy Bridge to Broadwell */
-	DA_PEBS_SRC_LOAD_SKL,	 /* load latency: Skylake to Ice Lake */
-	DA_PEBS_SRC_LOAD_GLC,	 /* load latency: Golden Cove (with the blocked bits) */
-	DA_PEBS_SRC_STORE_SNB,	 /* precise store: Sandy Bridge, Ivy Bridge */
-	DA_PEBS_SRC_STORE_GLC,	 /* store latency: Golden Cove */
+	DA_PEBS_SRC_NONE,        /* unknown: neither direction nor data source may be assumed */
+	DA_PEBS_SRC_LOAD_NHM,    /* load latency: Nehalem, Westmere */
+	DA_PEBS_SRC_LOAD_SNB,    /* load latency: Sandy Bridge to Broadwell */
+	DA_PEBS_SRC_LOAD_SKL,    /* load latency: Skylake to Ice Lake */
+	DA_PEBS_SRC_LOAD_GLC,    /* load latency: Golden Cove (with the blocked bits) */
+	DA_PEBS_SRC_STORE_SNB,   /* precise store: Sandy Bridge, Ivy Bridge */
+	DA_PEBS_SRC_STORE_GLC,   /* store latency: Golden Cove */
 	DA_PEBS_SRC_DATALA_LOAD, /* Haswell on: loads with an address but no level */
 	DA_PEBS_SRC_DATALA_STORE,
-	DA_PEBS_SRC_LOAD_GRT,	 /* Gracemont */
+	DA_PEBS_SRC_LOAD_GRT, /* Gracemont */
 	DA_PEBS_SRC_STORE_GRT,
-	DA_PEBS_SRC_LOAD_CMT,	 /* Crestmont */
+	DA_PEBS_SRC_LOAD_CMT, /* Crestmont */
 	DA_PEBS_SRC_STORE_CMT,
-	DA_PEBS_SRC_LOAD_LNC,	 /* Lion Cove */
+	DA_PEBS_SRC_LOAD_LNC, /* Lion Cove */
 	DA_PEBS_SRC_STORE_LNC,
 	DA_PEBS_SRC_NR
 };
@@ -44,24 +44,24 @@ struct da_input {
 	const uint8_t *bytes; /* AUX window or raw payload */
 	size_t len;
 	uint64_t offset;   /* position of bytes[0] in its stream (AUX offset) */
-	bool last;	   /* no more bytes will follow: an open record is truncated */
-	bool gap;	   /* bytes were lost before this window: drop the open record */
-	uint64_t midr;	   /* SPE: the CPU that recorded, 0 unknown */
+	bool last;         /* no more bytes will follow: an open record is truncated */
+	bool gap;          /* bytes were lost before this window: drop the open record */
+	uint64_t midr;     /* SPE: the CPU that recorded, 0 unknown */
 	uint32_t ibs_caps; /* IBS: caps word, 0 if only in the payload */
 	/* What the caller knows of every report of this input: event, cpu, task, time, period, page size.
 	 * Each report begins as a copy of it; what the bytes say replaces it. NULL: nothing. */
 	const struct da_report *base;
 	uint32_t cpu_family, cpu_model; /* x86, for errata; 0 unknown */
-	uint8_t pebs_format; /* PEBS blocks: IA32_PERF_CAPABILITIES[11:8], 0 to 6 */
-	uint8_t pebs_source; /* enum da_pebs_source */
+	uint8_t pebs_format;            /* PEBS blocks: IA32_PERF_CAPABILITIES[11:8], 0 to 6 */
+	uint8_t pebs_source;            /* enum da_pebs_source */
 };
 
 /* What a decoder counts beside the ledger. */
 struct da_decode_stats {
-	uint64_t records;	   /* records completed: told to the sink and in neither of the next two */
-	uint64_t damaged_records;  /* dropped because of a bad byte */
-	uint64_t bad_bytes;	   /* bytes skipped to find the next packet */
-	uint64_t resync_bytes;	   /* bytes skipped to find the next record, bad bytes included */
+	uint64_t records; /* records completed: told to the sink and in neither of the next two */
+	uint64_t damaged_records; /* dropped because of a bad byte */
+	uint64_t bad_bytes;       /* bytes skipped to find the next packet */
+	uint64_t resync_bytes;    /* bytes skipped to find the next record, bad bytes included */
 	uint64_t truncated_records;
 	uint64_t reserved_packets; /* SPE: packets that today's architecture leaves undefined */
 };

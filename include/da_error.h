@@ -13,16 +13,16 @@
 
 enum da_err {
 	DA_OK,
-	DA_ENOMEM,	 /* out of memory, or a limit of ours on memory */
-	DA_EIO,		 /* a system call failed; da_error.sys holds errno */
-	DA_EUSAGE,	 /* syntax error or unknown name: exit status 2 */
-	DA_EFORMAT,	 /* not a file of this kind, or nothing in it can be read: exit status 1 */
-	DA_EDAMAGED,	 /* record or field does not fit its bytes */
+	DA_ENOMEM,       /* out of memory, or a limit of ours on memory */
+	DA_EIO,          /* a system call failed; da_error.sys holds errno */
+	DA_EUSAGE,       /* syntax error or unknown name: exit status 2 */
+	DA_EFORMAT,      /* not a file of this kind, or nothing in it can be read: exit status 1 */
+	DA_EDAMAGED,     /* record or field does not fit its bytes */
 	DA_EUNSUPPORTED, /* this machine, kernel or build cannot do it */
-	DA_EPERM,	 /* not allowed; the message says what would allow it */
-	DA_ENOENT,	 /* no such event, file or task */
-	DA_EMORE,	 /* needs more bytes than the window holds: not damage */
-	DA_EBUG,	 /* an invariant of ours does not hold */
+	DA_EPERM,        /* not allowed; the message says what would allow it */
+	DA_ENOENT,       /* no such event, file or task */
+	DA_EMORE,        /* needs more bytes than the window holds: not damage */
+	DA_EBUG,         /* an invariant of ours does not hold */
 	DA_ERR_NR
 };
 

@@ -17,28 +17,29 @@
 
 struct da_facts_open_error {
 	uint32_t cpu;
-	int sys;	    /* errno */
-	char what[96];	    /* "perf_event_open", "mmap", "ioctl ENABLE" */
+	int sys;       /* errno */
+	char what[96]; /* "perf_event_open", "mmap", "ioctl ENABLE" */
 };
 
 struct da_facts_cpu { /* one event on one CPU */
 	uint32_t cpu;
 	enum da_state state;
 	struct da_ledger ledger;
-	int64_t count;	    /* the event's value, -1 not read */
-	int64_t lost;	    /* read_format LOST, -1 not available */
+	int64_t count;                  /* the event's value, -1 not read */
+	int64_t lost;                   /* read_format LOST, -1 not available */
 	int64_t enabled_ns, running_ns; /* -1 not read */
-	bool target_absent; /* per-task event on a CPU that the task never visited */
+	bool target_absent;             /* per-task event on a CPU that the task never visited */
 };
 
 struct da_facts_event {
 	char name[64];
 	enum da_producer producer;
-	struct da_attr attr;	/* as opened */
-	char dropped_bits[128]; /* optional attr bits that the kernel refused, comma-separated; "" none */
+	struct da_attr attr; /* as opened */
+	char dropped_bits
+		[128]; /* optional attr bits that the kernel refused, comma-separated; "" none */
 	uint64_t effective_period; /* 0: frequency mode */
-	bool needs_aux;		/* its samples come through AUX only */
-	bool aux;		/* AUX was mapped */
+	bool needs_aux;            /* its samples come through AUX only */
+	bool aux;                  /* AUX was mapped */
 	struct da_facts_cpu *cpus;
 	size_t nr_cpus;
 	struct da_facts_open_error errors[8];
@@ -47,38 +48,44 @@ struct da_facts_event {
 
 struct da_facts_buffer { /* one report buffer */
 	char name[32];
-	int32_t cpu;	  /* -1 global */
+	int32_t cpu; /* -1 global */
 	uint64_t slots, peak, enqueue, overflow;
 	uint32_t source_cpus; /* distinct CPUs whose reports were offered */
 };
 
-enum da_target { DA_TARGET_COMMAND, DA_TARGET_PID, DA_TARGET_TID, DA_TARGET_SYSTEM, DA_TARGET_NONE };
+enum da_target {
+	DA_TARGET_COMMAND,
+	DA_TARGET_PID,
+	DA_TARGET_TID,
+	DA_TARGET_SYSTEM,
+	DA_TARGET_NONE
+};
 
 struct da_facts {
-	bool live;	     /* from a run of this process; false: from a file */
-	bool own_file;	     /* the file has our records; false: foreign, run layers not recorded */
+	bool live;     /* from a run of this process; false: from a file */
+	bool own_file; /* the file has our records; false: foreign, run layers not recorded */
 	/* machine */
-	bool machine_known;  /* da_facts_machine() ran, here or when the file was recorded */
+	bool machine_known; /* da_facts_machine() ran, here or when the file was recorded */
 	char kernel[128];
 	char cpu[128];
-	int paranoid;	     /* perf_event_paranoid, -1..4; INT_MIN unknown */
+	int paranoid; /* perf_event_paranoid, -1..4; INT_MIN unknown */
 	bool cap_perfmon, cap_sys_admin, root;
-	int seccomp;	     /* /proc/self/status Seccomp; -1 unknown */
+	int seccomp; /* /proc/self/status Seccomp; -1 unknown */
 	bool hypervisor;
 	bool kpti;
 	int64_t max_sample_rate_before, max_sample_rate_after;
-	int64_t mlock_kb;    /* perf_event_mlock_kb */
-	int64_t memlock_kb;  /* RLIMIT_MEMLOCK; INT64_MAX unlimited */
+	int64_t mlock_kb;   /* perf_event_mlock_kb */
+	int64_t memlock_kb; /* RLIMIT_MEMLOCK; INT64_MAX unlimited */
 	int64_t fd_limit, fd_used;
 	uint32_t online_cpus;
-	char pmus[512];	     /* space-separated names in sysfs */
+	char pmus[512]; /* space-separated names in sysfs */
 	/* run */
 	enum da_target target;
-	bool perf_event_open_works; /* the system call exists and is not filtered */
-	bool target_ok;	     /* the target existed when the events were opened */
-	bool clock_ok;	     /* recording clock readable from user space */
+	bool perf_event_open_works;       /* the system call exists and is not filtered */
+	bool target_ok;                   /* the target existed when the events were opened */
+	bool clock_ok;                    /* recording clock readable from user space */
 	bool counters_zero, no_old_state; /* guard checks at session start */
-	bool unit_held;	     /* another event holds the unit */
+	bool unit_held;                   /* another event holds the unit */
 	char target_text[128];
 	struct da_facts_event *events;
 	size_t nr_events;
@@ -87,7 +94,8 @@ struct da_facts {
 	uint32_t mmap_pages, mmap_pages_wanted; /* data pages of each kernel ring; 0 unknown */
 	uint64_t duration_ns;
 	/* loss before us (ring.kernel): different units, never added */
-	int64_t lost_counter, lost_records, lost_samples, throttled, aux_truncated, aux_collisions, aux_off_ns;
+	int64_t lost_counter, lost_records, lost_samples, throttled, aux_truncated, aux_collisions,
+		aux_off_ns;
 	int64_t pending_at_stop; /* lost_counter - lost_records */
 	/* teardown */
 	bool disabled_before_drain, released_all, aux_before_event;

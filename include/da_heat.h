@@ -32,7 +32,8 @@ void da_heat_expect(struct da_heat *h, uint64_t span_ns);
 int da_heat_add(struct da_heat *h, uint32_t event, uint32_t zone, uint64_t time_ns, uint64_t addr,
 		uint64_t n);
 /* A report of this will be added soon: asks for its memory. */
-void da_heat_prefetch(const struct da_heat *h, uint32_t event, uint32_t zone, uint64_t time_ns, uint64_t addr);
+void da_heat_prefetch(const struct da_heat *h, uint32_t event, uint32_t zone, uint64_t time_ns,
+		      uint64_t addr);
 /* Adds all counts of another one, whose zone z is to[z] here; the resolution becomes the coarser of both.
  * 0 or -DA_ENOMEM. */
 int da_heat_merge(struct da_heat *h, const struct da_heat *from, const uint32_t *to);

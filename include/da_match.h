@@ -25,7 +25,7 @@ enum da_space_kind { DA_SPACE_VIRTUAL, DA_SPACE_PHYSICAL };
 struct da_match_opts {
 	enum da_regions regions;
 	uint64_t fixed_bytes; /* DA_REGIONS_FIXED: power of two, >= 4096 */
-	uint64_t span_ns;     /* length of the recording, if it is known before its reports; else 0 */
+	uint64_t span_ns; /* length of the recording, if it is known before its reports; else 0 */
 	uint64_t interval_ns; /* sampling interval of a credit; 0: 5 ms */
 	bool virt,
 		phys; /* which spaces to keep; a report without such a space misses with miss_space */

@@ -12,12 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "da_damon.h"
 #include "da_error.h"
 #include "da_match.h"
 #include "da_own_json.h"
 #include "da_perfdata.h"
 #include "da_pmu.h"
-#include "da_damon.h"
 #include "da_report.h"
 #include "da_stage.h"
 #include "da_task.h"
@@ -37,8 +37,10 @@ struct da_offline_opts {
 	size_t nr_comms;
 	uint64_t start_ns, stop_ns;         /* [start, stop); stop 0: to the end */
 	bool start_relative, stop_relative; /* counted from the first sample record */
-	unsigned threads;   /* for AUX traces; 0: as many as there are CPUs. Changes nothing but the speed */
-	uint64_t aux_part;  /* bytes of AUX trace that a thread decodes at a time, at least; 0: 64 MiB */
+	unsigned
+		threads; /* for AUX traces; 0: as many as there are CPUs. Changes nothing but the speed */
+	uint64_t
+		aux_part; /* bytes of AUX trace that a thread decodes at a time, at least; 0: 64 MiB */
 	/* Every report, in decoding order, before it is matched; NULL: none. false: enough, end the run. */
 	bool (*report)(void *ctx, const struct da_offline *o, const struct da_report *r);
 	void *ctx;
@@ -54,7 +56,7 @@ struct da_offline_event {
 	uint64_t filtered;          /* sample records that a filter left out */
 	uint64_t first_ns, last_ns; /* of those taken; first > last: none with a time */
 	bool wanted;                /* the filter by event lets it pass */
-	bool sideband;              /* our recorder's carrier of MMAP and COMM: no sampler, not shown */
+	bool sideband; /* our recorder's carrier of MMAP and COMM: no sampler, not shown */
 };
 
 /* One event on one CPU. */
@@ -112,8 +114,9 @@ struct da_offline_result {
 	uint64_t aux_bytes;           /* AUX trace data of kinds that are not decoded */
 	enum da_regions regions;      /* as asked for */
 	const struct da_match *match; /* finished: spaces, regions, heat cells */
-	const struct da_damon *damon; /* DAMON's own regions; NULL: no samples of damon_aggregated */
-	bool complete;                /* false: `report` ended the run */
+	const struct da_damon
+		*damon; /* DAMON's own regions; NULL: no samples of damon_aggregated */
+	bool complete;  /* false: `report` ended the run */
 };
 
 /* Opens the recording and finds the events that the filters name. Refusals are da_reader_open()'s, and

@@ -20,31 +20,37 @@
 
 #include "da_perfdata.h"
 
-#define DA_OWN_MAGIC 0x444d4e41u /* "DMNA" as a number */
-#define DA_OWN_VERSION 1
-#define DA_OWN_MORE 0x8000u
-#define DA_OWN_HDR 24 /* bytes before the payload */
+#define DA_OWN_MAGIC       0x444d4e41u /* "DMNA" as a number */
+#define DA_OWN_VERSION     1
+#define DA_OWN_MORE        0x8000u
+#define DA_OWN_HDR         24 /* bytes before the payload */
 #define DA_OWN_MAX_PAYLOAD 65000
 
 enum da_own_kind {
-	DA_OWN_INFO = 1,   /* JSON: tool version, options, events with producer and effective period */
-	DA_OWN_LEDGER = 2, /* JSON: one (event, cpu): {"event","cpu","state","ledger":{..}}; the last one holds */
-	DA_OWN_CODE = 3,   /* binary: instruction bytes, struct da_own_code */
-	DA_OWN_LOSS = 4,   /* JSON: read_format LOST and counts per event and CPU, read after disabling */
-	DA_OWN_END = 5,	   /* JSON: written at a regular stop: reason, command status; absent in a killed file */
-	DA_OWN_FACTS = 6,  /* JSON: facts for diagnose at record time */
-	DA_OWN_PADDR = 7,  /* binary: translations walked at drain time, struct da_own_paddr */
-	DA_OWN_TRACING = 8 /* binary: what the TRACING_DATA feature will hold, which a killed file has not */
+	DA_OWN_INFO =
+		1, /* JSON: tool version, options, events with producer and effective period */
+	DA_OWN_LEDGER =
+		2, /* JSON: one (event, cpu): {"event","cpu","state","ledger":{..}}; the last one holds */
+	DA_OWN_CODE = 3, /* binary: instruction bytes, struct da_own_code */
+	DA_OWN_LOSS =
+		4, /* JSON: read_format LOST and counts per event and CPU, read after disabling */
+	DA_OWN_END =
+		5, /* JSON: written at a regular stop: reason, command status; absent in a killed file */
+	DA_OWN_FACTS = 6, /* JSON: facts for diagnose at record time */
+	DA_OWN_PADDR = 7, /* binary: translations walked at drain time, struct da_own_paddr */
+	DA_OWN_TRACING =
+		8 /* binary: what the TRACING_DATA feature will hold, which a killed file has not */
 };
 
 /* DA_OWN_CODE payload: fixed part, then `len` bytes of code. A file mapping is named by its file, so
  * that it serves every process that maps it; anything else by process, address and time. */
 struct da_own_code {
-	uint32_t pid;	  /* 0 for a file mapping */
+	uint32_t pid;      /* 0 for a file mapping */
 	uint32_t maj, min; /* device of the file, 0 for anonymous */
 	uint64_t ino, ino_gen;
-	uint64_t addr;	  /* file offset of the first byte, or virtual address */
-	uint64_t time_ns; /* valid from; 0 for the first of a file, later ones where its bytes were found changed */
+	uint64_t addr; /* file offset of the first byte, or virtual address */
+	uint64_t
+		time_ns; /* valid from; 0 for the first of a file, later ones where its bytes were found changed */
 	uint32_t len;
 	const uint8_t *bytes; /* borrowed when parsed */
 };
@@ -59,13 +65,13 @@ struct da_own_paddr {
 #define DA_OWN_PADDR_BYTES 32
 
 /* Builds one record into buf; bytes or -DA_ENOMEM. */
-int da_own_build(enum da_own_kind kind, uint16_t version, const void *payload, size_t len, uint8_t *buf,
-		 size_t cap);
+int da_own_build(enum da_own_kind kind, uint16_t version, const void *payload, size_t len,
+		 uint8_t *buf, size_t cap);
 int da_own_code_build(const struct da_own_code *c, uint8_t *buf, size_t cap);
 /* Is this record ours? Then *kind, *version and the payload; 0, or -DA_EFORMAT if it is not ours,
  * -DA_EDAMAGED if it is and does not fit. */
-int da_own_parse(const struct da_rec *rec, enum da_own_kind *kind, uint16_t *version, const uint8_t **payload,
-		 size_t *len);
+int da_own_parse(const struct da_rec *rec, enum da_own_kind *kind, uint16_t *version,
+		 const uint8_t **payload, size_t *len);
 int da_own_code_parse(const uint8_t *payload, size_t len, bool swap, struct da_own_code *out);
 
 #endif

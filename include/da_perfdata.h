@@ -23,7 +23,7 @@ struct da_attr {
 	uint64_t config;
 	uint64_t sample_period; /* or frequency in Hz when flags has DA_ATTR_FREQ */
 	uint64_t sample_type, read_format;
-	uint64_t flags; /* DA_ATTR_ bits */
+	uint64_t flags;         /* DA_ATTR_ bits */
 	uint32_t wakeup_events; /* or watermark, bytes */
 	uint32_t bp_type;
 	uint64_t config1; /* or bp_addr */
@@ -43,10 +43,10 @@ struct da_attr {
 /* One event of a recording. */
 struct da_event {
 	struct da_attr attr;
-	char *name;	   /* "cpu-clock:u"; never NULL in an opened file */
+	char *name;          /* "cpu-clock:u"; never NULL in an opened file */
 	const uint64_t *ids; /* nr_ids kernel ids */
 	size_t nr_ids;
-	uint32_t index;	   /* position in the recording: da_report.event */
+	uint32_t index; /* position in the recording: da_report.event */
 };
 
 /* Parses an attr of `size` bytes (>= 64) at p; extra bytes are ignored. -DA_EDAMAGED if size < 64. */
@@ -62,9 +62,11 @@ void da_attr_name(const struct da_attr *a, char *buf, size_t size);
 struct da_rec {
 	uint32_t type;
 	uint16_t misc;
-	uint32_t size;	      /* bytes, header included (COMPRESSED2 may exceed 65535) */
-	const uint8_t *bytes; /* the whole record, header included; valid until the next da_reader_next() */
-	uint64_t offset;      /* file offset for messages (of the compressed record if it came from one) */
+	uint32_t size; /* bytes, header included (COMPRESSED2 may exceed 65535) */
+	const uint8_t *
+		bytes; /* the whole record, header included; valid until the next da_reader_next() */
+	uint64_t
+		offset; /* file offset for messages (of the compressed record if it came from one) */
 	bool swap;
 	const struct da_event *event; /* by id; NULL for records without an event */
 	/* AUXTRACE, TRACING_DATA: bytes that follow the record outside `size`. A payload can be larger than
@@ -72,10 +74,10 @@ struct da_rec {
 	 * next piece, contiguous and in order; the last one has payload_offset + payload_size ==
 	 * payload_total. Where the file is cut the pieces stop early. An empty payload is one record with
 	 * payload_size 0. Other records: NULL and 0. */
-	const uint8_t *payload;	 /* this piece; valid as long as bytes */
-	uint64_t payload_size;	 /* bytes of this piece, at most DA_PAYLOAD_PIECE */
+	const uint8_t *payload;  /* this piece; valid as long as bytes */
+	uint64_t payload_size;   /* bytes of this piece, at most DA_PAYLOAD_PIECE */
 	uint64_t payload_offset; /* position of this piece in the payload */
-	uint64_t payload_total;	 /* bytes of the whole payload as the record says */
+	uint64_t payload_total;  /* bytes of the whole payload as the record says */
 	/* Where the payload is, for da_reader_payload(). payload_avail: what the file has of it. */
 	uint64_t payload_at, payload_avail;
 	uint32_t payload_input;
@@ -98,7 +100,7 @@ struct da_samp {
 	uint32_t raw_size;
 	const uint8_t *branches; /* nr_branches * 24 bytes */
 	uint64_t nr_branches, hw_idx;
-	const uint8_t *branch_counters; /* nr_branches u64, or NULL */
+	const uint8_t *branch_counters;      /* nr_branches u64, or NULL */
 	struct da_regs regs_user, regs_intr; /* abi 0: none; arch and phase are left 0 */
 	const uint8_t *stack;
 	uint64_t stack_size, stack_dyn_size;
@@ -110,16 +112,18 @@ struct da_samp {
 
 /* Parses the body of a SAMPLE record of `size` bytes (header included). -DA_EDAMAGED when a field does
  * not fit; then *out holds what preceded it. Trailing bytes are allowed. */
-int da_samp_parse(const struct da_attr *a, const uint8_t *rec, size_t size, bool swap, struct da_samp *out);
+int da_samp_parse(const struct da_attr *a, const uint8_t *rec, size_t size, bool swap,
+		  struct da_samp *out);
 /* Builds the record (native byte order) from the fields; 0 < size <= cap, or -DA_ENOMEM if it does not
  * fit in cap or 65535 bytes. */
-int da_samp_build(const struct da_attr *a, uint16_t misc, const struct da_samp *s, uint8_t *buf, size_t cap);
+int da_samp_build(const struct da_attr *a, uint16_t misc, const struct da_samp *s, uint8_t *buf,
+		  size_t cap);
 /* The sample_id trailer of a non-sample kernel record: fills has/time/id/pid/tid/cpu of *rec. */
 int da_sample_id_parse(const struct da_attr *a, struct da_rec *rec);
 #define DA_SAMPLE_ID_MAX 48 /* bytes of the longest trailer */
 /* Appends a sample_id trailer (at most DA_SAMPLE_ID_MAX bytes); returns its bytes. */
-size_t da_sample_id_build(const struct da_attr *a, uint32_t pid, uint32_t tid, uint64_t time_ns, uint64_t id,
-			  uint32_t cpu, uint8_t *buf);
+size_t da_sample_id_build(const struct da_attr *a, uint32_t pid, uint32_t tid, uint64_t time_ns,
+			  uint64_t id, uint32_t cpu, uint8_t *buf);
 
 /* Bodies of sideband records. Strings borrow from the record and are NUL-terminated inside it. */
 struct da_rec_mmap {
@@ -133,24 +137,38 @@ struct da_rec_mmap {
 	uint8_t build_id_size;
 	const char *filename;
 };
-struct da_rec_comm { uint32_t pid, tid; const char *comm; bool exec; };
-struct da_rec_task { uint32_t pid, ppid, tid, ptid; uint64_t time_ns; };
-struct da_rec_lost { uint64_t id, lost; };
-struct da_rec_aux { uint64_t offset, size, flags; };
-struct da_rec_throttle { uint64_t time_ns, id, stream_id; };
+struct da_rec_comm {
+	uint32_t pid, tid;
+	const char *comm;
+	bool exec;
+};
+struct da_rec_task {
+	uint32_t pid, ppid, tid, ptid;
+	uint64_t time_ns;
+};
+struct da_rec_lost {
+	uint64_t id, lost;
+};
+struct da_rec_aux {
+	uint64_t offset, size, flags;
+};
+struct da_rec_throttle {
+	uint64_t time_ns, id, stream_id;
+};
 /* Each returns 0 or -DA_EDAMAGED. rec->type must be one that the name says. */
 int da_rec_mmap_parse(const struct da_rec *rec, struct da_rec_mmap *out); /* MMAP and MMAP2 */
 int da_rec_comm_parse(const struct da_rec *rec, struct da_rec_comm *out);
 int da_rec_task_parse(const struct da_rec *rec, struct da_rec_task *out); /* FORK and EXIT */
-int da_rec_lost_parse(const struct da_rec *rec, struct da_rec_lost *out); /* LOST; LOST_SAMPLES: id 0 */
+int da_rec_lost_parse(const struct da_rec *rec,
+		      struct da_rec_lost *out); /* LOST; LOST_SAMPLES: id 0 */
 int da_rec_aux_parse(const struct da_rec *rec, struct da_rec_aux *out);
 int da_rec_throttle_parse(const struct da_rec *rec, struct da_rec_throttle *out);
 /* Builds an MMAP2 record with trailer (native byte order) for a mapping found in /proc; bytes or
  * -DA_ENOMEM. */
-int da_rec_mmap2_build(const struct da_attr *a, uint16_t misc, const struct da_rec_mmap *m, uint64_t time_ns,
-		       uint64_t id, uint32_t cpu, uint8_t *buf, size_t cap);
-int da_rec_comm_build(const struct da_attr *a, const struct da_rec_comm *c, uint64_t time_ns, uint64_t id,
-		      uint32_t cpu, uint8_t *buf, size_t cap);
+int da_rec_mmap2_build(const struct da_attr *a, uint16_t misc, const struct da_rec_mmap *m,
+		       uint64_t time_ns, uint64_t id, uint32_t cpu, uint8_t *buf, size_t cap);
+int da_rec_comm_build(const struct da_attr *a, const struct da_rec_comm *c, uint64_t time_ns,
+		      uint64_t id, uint32_t cpu, uint8_t *buf, size_t cap);
 
 /* ---- reader ---- */
 
@@ -160,9 +178,9 @@ struct da_file_info {
 	const char *path;
 	uint64_t bytes;
 	enum da_file_mode mode;
-	bool swapped;	/* other byte order than this machine */
-	bool finalised; /* data.size and features were written */
-	bool damaged;	/* something could not be read; messages say what */
+	bool swapped;                /* other byte order than this machine */
+	bool finalised;              /* data.size and features were written */
+	bool damaged;                /* something could not be read; messages say what */
 	const char *const *messages; /* nr_messages lines, bounded in number */
 	size_t nr_messages;
 	uint64_t damaged_records, unknown_records, skipped_bytes, late_records;
@@ -204,14 +222,14 @@ int da_reader_next(struct da_reader *r, struct da_rec *rec, struct da_error *err
 void da_reader_leave_payloads(struct da_reader *r);
 /* Reads n bytes at payload_at + something below payload_avail of a record that da_reader_next() gave, also
  * long after it. Threads may call it at the same time, while no other function of the reader runs. */
-int da_reader_payload(const struct da_reader *r, uint32_t payload_input, uint64_t at, void *buf, size_t n,
-		      struct da_error *err);
+int da_reader_payload(const struct da_reader *r, uint32_t payload_input, uint64_t at, void *buf,
+		      size_t n, struct da_error *err);
 /* Walks all records in file order, unsorted, without changing the position of da_reader_next(): for our
  * own type 65 records, which must be known before the samples that they explain. Only records whose type
  * is `type` are given to fn (0: all). fn returns 0 to go on; another value ends the walk and is returned.
  * Nothing is counted in da_file_info. Works for every input: what came through a pipe lies in a file. */
-int da_reader_scan(struct da_reader *r, uint32_t type, int (*fn)(void *ctx, const struct da_rec *rec),
-		   void *ctx, struct da_error *err);
+int da_reader_scan(struct da_reader *r, uint32_t type,
+		   int (*fn)(void *ctx, const struct da_rec *rec), void *ctx, struct da_error *err);
 
 /* ---- writer ---- */
 
@@ -226,21 +244,23 @@ struct da_writer_event {
 
 /* Creates the file (mode 0600; an existing regular file is renamed to PATH.old) or uses standard output
  * for "-" (pipe mode). Events and ids are written at once, so that a killed recording can be read. */
-int da_writer_open(struct da_writer **out, const char *path, const struct da_writer_event *ev, size_t nr,
-		   struct da_error *err);
+int da_writer_open(struct da_writer **out, const char *path, const struct da_writer_event *ev,
+		   size_t nr, struct da_error *err);
 bool da_writer_is_pipe(const struct da_writer *w);
 /* Appends whole records; thread-safe, one append is never mixed with another. *offset (may be NULL)
  * receives the file offset. */
 int da_writer_append(struct da_writer *w, const void *bytes, size_t len, uint64_t *offset,
 		     struct da_error *err);
 /* Reads back bytes that were appended (not in pipe mode). */
-int da_writer_read_back(struct da_writer *w, uint64_t offset, void *buf, size_t len, struct da_error *err);
+int da_writer_read_back(struct da_writer *w, uint64_t offset, void *buf, size_t len,
+			struct da_error *err);
 /* Patches data.size so that perf opens the file even if we are killed next. */
 int da_writer_sync(struct da_writer *w, struct da_error *err);
 uint64_t da_writer_bytes(const struct da_writer *w);
 /* Adds a feature section body (copied), written at close (pipe mode: at once, as HEADER_FEATURE
  * or TRACING_DATA). */
-int da_writer_feature(struct da_writer *w, unsigned bit, const void *body, size_t len, struct da_error *err);
+int da_writer_feature(struct da_writer *w, unsigned bit, const void *body, size_t len,
+		      struct da_error *err);
 /* The standard features of this machine: HOSTNAME OSRELEASE VERSION ARCH NRCPUS CPUDESC CPUID TOTAL_MEM
  * CMDLINE EVENT_DESC PMU_MAPPINGS CLOCKID. */
 int da_writer_std_features(struct da_writer *w, int argc, char *const *argv, bool clockid,

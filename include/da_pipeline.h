@@ -28,12 +28,14 @@ struct da_pipeline_event {
 	const char *name;
 };
 
-struct da_pipeline *da_pipeline_new(const struct da_pipeline_event *ev, size_t nr, enum da_arch arch,
-				    struct da_tasks *tasks, struct da_code_store *code);
+struct da_pipeline *da_pipeline_new(const struct da_pipeline_event *ev, size_t nr,
+				    enum da_arch arch, struct da_tasks *tasks,
+				    struct da_code_store *code);
 void da_pipeline_free(struct da_pipeline *p);
 /* Where physical addresses come from when a sample has none: fn returns true and *paddr, or false (the
  * address stays invalid, never 0). Live: /proc/PID/pagemap; offline: what the live run stored. */
-typedef bool (*da_paddr_fn)(void *ctx, uint32_t pid, uint64_t time_ns, uint64_t vaddr, uint64_t *paddr);
+typedef bool (*da_paddr_fn)(void *ctx, uint32_t pid, uint64_t time_ns, uint64_t vaddr,
+			    uint64_t *paddr);
 void da_pipeline_paddr(struct da_pipeline *p, da_paddr_fn fn, void *ctx);
 
 /* Where reports go: called for each report of a valid record, in order. Returns nothing: the ring layer
@@ -60,8 +62,8 @@ uint64_t da_clock_ns(const struct da_clock *c, uint64_t ticks);
 
 /* AUX trace data: whose it is. */
 struct da_aux_source {
-	uint32_t event, cpu;	      /* cpu: UINT32_MAX if its buffer belongs to a task */
-	uint64_t time_ns;	      /* of the bytes as a whole, 0 unknown */
+	uint32_t event, cpu;          /* cpu: UINT32_MAX if its buffer belongs to a task */
+	uint64_t time_ns;             /* of the bytes as a whole, 0 unknown */
 	const struct da_clock *clock; /* NULL: ticks mean nothing, time_ns stands for them */
 	/* Adds to a report what the caller knows: its task, say. False: the report is not wanted, and its
 	 * record is not counted. NULL: nothing to add. */
@@ -83,7 +85,8 @@ struct da_ledger *da_lane_ledger(struct da_lane *l, uint32_t event, uint32_t cpu
 void da_lane_sum(const struct da_lane *l, uint32_t event, struct da_ledger *sum);
 /* Visits every (event, cpu) ledger. */
 void da_lane_each(const struct da_lane *l,
-		  void (*fn)(void *ctx, uint32_t event, uint32_t cpu, const struct da_ledger *led), void *ctx);
+		  void (*fn)(void *ctx, uint32_t event, uint32_t cpu, const struct da_ledger *led),
+		  void *ctx);
 void da_lane_decode_stats(const struct da_lane *l, struct da_decode_stats *sum);
 
 #endif

@@ -17,29 +17,30 @@
 #include "da_perfdata.h"
 
 enum da_producer {
-	DA_PROD_REGS,	 /* clock or cycles: address from instruction and registers */
-	DA_PROD_FAULT,	 /* software fault: perf's ADDR is the fault address */
-	DA_PROD_ADDR,	 /* precise event whose ADDR field is the data address (PEBS, IBS through perf) */
-	DA_PROD_IBS_OP,	 /* IBS op registers in RAW */
+	DA_PROD_REGS,  /* clock or cycles: address from instruction and registers */
+	DA_PROD_FAULT, /* software fault: perf's ADDR is the fault address */
+	DA_PROD_ADDR, /* precise event whose ADDR field is the data address (PEBS, IBS through perf) */
+	DA_PROD_IBS_OP, /* IBS op registers in RAW */
 	DA_PROD_IBS_FETCH,
-	DA_PROD_SPE,	 /* Arm SPE in AUX */
+	DA_PROD_SPE, /* Arm SPE in AUX */
 	DA_PROD_TRACEPOINT,
 	DA_PROD_FAKE,
-	DA_PROD_NONE,	 /* counts as a sampler, carries no address: plumbing only */
+	DA_PROD_NONE, /* counts as a sampler, carries no address: plumbing only */
 	DA_PROD_NR
 };
 const char *da_producer_name(enum da_producer p);
 
 struct da_spec {
-	char name[64];	 /* as shown: "cpu-clock:u", or name= */
-	char text[128];	 /* as typed */
-	struct da_attr attr; /* type, config*, period/freq, exclude bits, precise; sample_type left to record */
+	char name[64];  /* as shown: "cpu-clock:u", or name= */
+	char text[128]; /* as typed */
+	struct da_attr
+		attr; /* type, config*, period/freq, exclude bits, precise; sample_type left to record */
 	enum da_producer producer;
-	bool has_period; /* given with period= or freq= inside the slashes */
+	bool has_period;   /* given with period= or freq= inside the slashes */
 	bool has_modifier; /* u/k given: no default exclusion applies */
-	char buffer[32]; /* buffer=, "" default */
+	char buffer[32];   /* buffer=, "" default */
 	/* fake only */
-	char fake[256];	 /* terms of fake/.../ as typed, for the generator */
+	char fake[256]; /* terms of fake/.../ as typed, for the generator */
 };
 
 /* Parses one or several events. On success *out is malloc'ed (caller frees) with *nr entries.
@@ -50,7 +51,8 @@ int da_spec_parse(const char *text, struct da_spec **out, size_t *nr, char *why,
 		  struct da_error *err);
 
 /* What producer an event of a file is, from its attr and PMU name (NULL unknown). */
-enum da_producer da_producer_of(const struct da_attr *a, const char *event_name, const char *pmu_name);
+enum da_producer da_producer_of(const struct da_attr *a, const char *event_name,
+				const char *pmu_name);
 
 /* Unit of an event's period, for output: "ns", "cycles", "faults", "events". */
 const char *da_event_unit(const struct da_attr *a);

@@ -27,28 +27,28 @@ struct da_session_opts {
 	enum da_target target;
 	const pid_t *ids; /* DA_TARGET_PID, DA_TARGET_TID */
 	size_t nr_ids;
-	pid_t child;	  /* DA_TARGET_COMMAND: a forked child that waits to exec; else 0 */
+	pid_t child;          /* DA_TARGET_COMMAND: a forked child that waits to exec; else 0 */
 	const char *cpu_list; /* -C "0,2-3"; NULL all online */
 	bool inherit;
 	bool enable_on_exec; /* command targets: the kernel enables at exec */
 	bool all_user, all_kernel;
 	uint64_t period, freq; /* -c, -F; 0: default of the producer */
 	uint32_t mmap_pages;   /* data pages a CPU; 0: 512, halved until the mlock limit allows */
-	bool no_regs;	       /* --no-regs: clock events without registers */
-	bool regs;	       /* --regs: registers with faults too (ground truth) */
-	bool phys;	       /* --phys-data */
+	bool no_regs;          /* --no-regs: clock events without registers */
+	bool regs;             /* --regs: registers with faults too (ground truth) */
+	bool phys;             /* --phys-data */
 	bool no_aux;
 	bool precise_any;
 	enum da_drain drain;
-	size_t buffer_slots;   /* report buffer, per CPU or single; 0: 65536 */
-	uint64_t delay_ms;     /* -D */
+	size_t buffer_slots;        /* report buffer, per CPU or single; 0: 65536 */
+	uint64_t delay_ms;          /* -D */
 	struct da_match_opts match; /* regions of the live match layer */
-	const char *output;    /* file, "-" or NULL: no file (diagnose) */
-	int argc;	       /* command line for the CMDLINE feature */
+	const char *output;         /* file, "-" or NULL: no file (diagnose) */
+	int argc;                   /* command line for the CMDLINE feature */
 	char *const *argv;
 	const char *options_json; /* stored in the INFO record; may be NULL */
 	bool verbose;
-	bool force;	       /* --force: allow periods that starve the target */
+	bool force; /* --force: allow periods that starve the target */
 	/* Lines for the user; level 0 error, 1 warning, 2 info (only with verbose). May be NULL. */
 	void (*message)(void *ctx, int level, const char *text);
 	void *message_ctx;
@@ -67,7 +67,8 @@ int da_session_enable_delayed(struct da_session *s, struct da_error *err);
  * snapshots. Returns 1 while the target lives, 0 when all targets are gone. */
 int da_session_tick(struct da_session *s, struct da_error *err);
 /* Disables, drains to the end, closes events and file. reason: "exit", "duration", "signal". */
-int da_session_stop(struct da_session *s, const char *reason, int command_status, struct da_error *err);
+int da_session_stop(struct da_session *s, const char *reason, int command_status,
+		    struct da_error *err);
 /* Live sums, any time from any thread. */
 struct da_ledger da_session_ledger(const struct da_session *s);
 uint64_t da_session_samples(const struct da_session *s); /* sample records in the file so far */

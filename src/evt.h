@@ -21,8 +21,8 @@ struct evt;
 
 struct evt_count {
 	uint64_t value, enabled_ns, running_ns;
-	uint64_t lost;	/* valid when has_lost */
-	bool has_lost;	/* the attr asked for PERF_FORMAT_LOST */
+	uint64_t lost; /* valid when has_lost */
+	bool has_lost; /* the attr asked for PERF_FORMAT_LOST */
 };
 
 /* cpu: CPU number. tids: the tasks to attach to, {-1} for all tasks of the CPU. NULL: out of memory. */

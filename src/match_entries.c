@@ -52,8 +52,7 @@ uint32_t match_space(struct da_match *m, uint64_t mm, uint32_t pid)
 uint32_t match_phys_space(struct da_match *m)
 {
 	if (m->phys == NONE) {
-		struct da_space pub = {
-			.kind = DA_SPACE_PHYSICAL, .comm = "", .to_ns = UINT64_MAX};
+		struct da_space pub = {.kind = DA_SPACE_PHYSICAL, .comm = "", .to_ns = UINT64_MAX};
 
 		m->phys = new_space(m, &pub);
 	}

@@ -178,8 +178,7 @@ static void emit(void *ctx, const struct da_report *r, struct da_ledger *l)
 static bool has_phys(const struct da_offline_event *e)
 {
 	/* a PMU without a name may turn out to be SPE */
-	return (e->attr->sample_type & DA_SAMPLE_PHYS_ADDR) ||
-	       e->attr->type > DA_TYPE_BREAKPOINT;
+	return (e->attr->sample_type & DA_SAMPLE_PHYS_ADDR) || e->attr->type > DA_TYPE_BREAKPOINT;
 }
 
 static int new_pipeline(struct da_offline *o)
@@ -299,8 +298,7 @@ static bool comm_passes(const struct da_offline *o, const struct da_rec *rec)
 void offline_first_time(struct da_offline *o, uint64_t time_ns)
 {
 	o->have_first = true;
-	if (o->opts->start_relative &&
-	    __builtin_add_overflow(o->start_ns, time_ns, &o->start_ns))
+	if (o->opts->start_relative && __builtin_add_overflow(o->start_ns, time_ns, &o->start_ns))
 		o->start_ns = UINT64_MAX;
 	if (o->opts->stop_relative && o->opts->stop_ns &&
 	    __builtin_add_overflow(o->stop_ns, time_ns, &o->stop_ns))

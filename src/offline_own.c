@@ -191,8 +191,8 @@ void own_record(struct da_offline *o, const struct da_rec *rec)
 
 void own_end(struct da_offline *o)
 {
-	struct own_text *const all[] = {&o->info, &o->ledger, &o->loss, &o->end, &o->facts,
-					 &o->tracing};
+	struct own_text *const all[] = {&o->info, &o->ledger, &o->loss,
+					&o->end,  &o->facts,  &o->tracing};
 	size_t i;
 
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)

@@ -43,8 +43,8 @@ struct paddr_table {
 struct damon_input {
 	struct da_tracepoints *formats;
 	const struct da_tracepoint **of_event; /* by event; NULL: not damon's */
-	bool *asked;			       /* by event: of_event is known */
-	struct da_damon *snapshots;	       /* NULL: no such sample yet */
+	bool *asked;                           /* by event: of_event is known */
+	struct da_damon *snapshots;            /* NULL: no such sample yet */
 	bool tried, no_data;
 	const char *missing; /* an event that may be damon's and has no format */
 	struct da_error problem;
@@ -60,7 +60,7 @@ struct da_offline {
 	struct da_lane *lane;
 	struct da_match *match;
 	struct da_match_opts match_opts; /* its own */
-	struct aux *aux; /* NULL: nothing was heard of AUX traces */
+	struct aux *aux;                 /* NULL: nothing was heard of AUX traces */
 	struct da_offline_result res;
 	bool own_inline; /* the file could not be scanned before: own records are taken as they come */
 	bool enough, no_memory;

@@ -18,9 +18,9 @@
 #include "da_perfdata.h"
 #include "writer_features.h"
 
-#define ATTR_BYTES 128
+#define ATTR_BYTES   128
 #define HEADER_BYTES 104
-#define NR_FEATURES 256
+#define NR_FEATURES  256
 
 struct feature {
 	unsigned bit;
@@ -51,7 +51,8 @@ static void put64(uint8_t *p, uint64_t v)
 	memcpy(p, &v, 8);
 }
 
-static int write_all(struct da_writer *w, const void *buf, size_t len, int64_t at, struct da_error *err)
+static int write_all(struct da_writer *w, const void *buf, size_t len, int64_t at,
+		     struct da_error *err)
 {
 	const uint8_t *p = buf;
 
@@ -74,7 +75,8 @@ static int write_all(struct da_writer *w, const void *buf, size_t len, int64_t a
 	return 0;
 }
 
-static void build_header(const struct da_writer *w, uint64_t data_size, bool with_features, uint8_t *h)
+static void build_header(const struct da_writer *w, uint64_t data_size, bool with_features,
+			 uint8_t *h)
 {
 	memset(h, 0, HEADER_BYTES);
 	memcpy(h, "PERFILE2", 8);
@@ -212,7 +214,8 @@ static int open_file(struct da_writer *w, const char *path, struct da_error *err
 		if (S_ISREG(st.st_mode) && st.st_size) {
 			snprintf(old, sizeof(old), "%s.old", path);
 			if (rename(path, old))
-				return da_fail(err, DA_EIO, errno, "cannot rename '%s' to '%s'", path, old);
+				return da_fail(err, DA_EIO, errno, "cannot rename '%s' to '%s'",
+					       path, old);
 		}
 	}
 	w->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -223,8 +226,8 @@ static int open_file(struct da_writer *w, const char *path, struct da_error *err
 	return 0;
 }
 
-int da_writer_open(struct da_writer **out, const char *path, const struct da_writer_event *ev, size_t nr,
-		   struct da_error *err)
+int da_writer_open(struct da_writer **out, const char *path, const struct da_writer_event *ev,
+		   size_t nr, struct da_error *err)
 {
 	struct da_writer *w = calloc(1, sizeof(*w));
 	int rc;
@@ -234,8 +237,8 @@ int da_writer_open(struct da_writer **out, const char *path, const struct da_wri
 		return da_fail(err, DA_ENOMEM, 0, "out of memory");
 	w->fd = -1;
 	pthread_mutex_init(&w->lock, NULL);
-	if (snprintf(w->path, sizeof(w->path), "%s", strcmp(path, "-") ? path : "standard output") >=
-	    (int)sizeof(w->path)) {
+	if (snprintf(w->path, sizeof(w->path), "%s",
+		     strcmp(path, "-") ? path : "standard output") >= (int)sizeof(w->path)) {
 		da_writer_abort(w);
 		return da_fail(err, DA_EIO, ENAMETOOLONG, "cannot create '%.64s...'", path);
 	}
@@ -283,7 +286,8 @@ int da_writer_append(struct da_writer *w, const void *bytes, size_t len, uint64_
 	return rc;
 }
 
-int da_writer_read_back(struct da_writer *w, uint64_t offset, void *buf, size_t len, struct da_error *err)
+int da_writer_read_back(struct da_writer *w, uint64_t offset, void *buf, size_t len,
+			struct da_error *err)
 {
 	uint8_t *p = buf;
 
@@ -295,7 +299,8 @@ int da_writer_read_back(struct da_writer *w, uint64_t offset, void *buf, size_t 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return da_fail(err, DA_EIO, n ? errno : 0, "cannot read back '%s' at 0x%llx", w->path,
+			return da_fail(err, DA_EIO, n ? errno : 0,
+				       "cannot read back '%s' at 0x%llx", w->path,
 				       (unsigned long long)offset);
 		p += n;
 		offset += (uint64_t)n;
@@ -327,7 +332,8 @@ uint64_t da_writer_bytes(const struct da_writer *w)
 
 /* HEADER_FEATURE: u64 bit, then the section as it stands in a file. One that does not fit into a record
  * is left out: it is only a description. */
-static int pipe_feature(struct da_writer *w, unsigned bit, const void *body, size_t len, struct da_error *err)
+static int pipe_feature(struct da_writer *w, unsigned bit, const void *body, size_t len,
+			struct da_error *err)
 {
 	size_t size = 16 + pad8(len);
 	uint16_t sz = (uint16_t)size;
@@ -349,7 +355,8 @@ static int pipe_feature(struct da_writer *w, unsigned bit, const void *body, siz
 }
 
 /* TRACING_DATA has a record of its own, and its bytes follow the record: u32 their size, u32 0. */
-static int pipe_tracing_data(struct da_writer *w, const void *body, size_t len, struct da_error *err)
+static int pipe_tracing_data(struct da_writer *w, const void *body, size_t len,
+			     struct da_error *err)
 {
 	uint8_t *b = calloc(1, 16 + pad8(len));
 	uint16_t sz = 16;
@@ -366,7 +373,8 @@ static int pipe_tracing_data(struct da_writer *w, const void *body, size_t len, 
 	return rc;
 }
 
-int da_writer_feature(struct da_writer *w, unsigned bit, const void *body, size_t len, struct da_error *err)
+int da_writer_feature(struct da_writer *w, unsigned bit, const void *body, size_t len,
+		      struct da_error *err)
 {
 	struct feature *grown;
 	uint8_t *copy;
@@ -399,8 +407,13 @@ unlock:
 int da_writer_std_features(struct da_writer *w, int argc, char *const *argv, bool clockid,
 			   struct da_error *err)
 {
-	struct writer_features f = {.argc = argc, .argv = argv, .clockid = clockid, .ev = w->ev,
-				    .nr_ev = w->nr_ev, .attr_bytes = ATTR_BYTES, .pipe = w->pipe};
+	struct writer_features f = {.argc = argc,
+				    .argv = argv,
+				    .clockid = clockid,
+				    .ev = w->ev,
+				    .nr_ev = w->nr_ev,
+				    .attr_bytes = ATTR_BYTES,
+				    .pipe = w->pipe};
 
 	return writer_features_add(w, &f, err);
 }

@@ -13,9 +13,9 @@
 #include "pipeline_priv.h"
 
 /* perf_mem_data_src.mem_op, low 5 bits (uapi linux/perf_event.h PERF_MEM_OP_*) */
-#define MEM_OP_MASK 0x1f
-#define MEM_OP_LOAD 0x02
-#define MEM_OP_STORE 0x04
+#define MEM_OP_MASK   0x1f
+#define MEM_OP_LOAD   0x02
+#define MEM_OP_STORE  0x04
 #define MEM_OP_PFETCH 0x08
 
 static const char *decoder_name(enum da_producer p)
@@ -32,8 +32,9 @@ static const char *decoder_name(enum da_producer p)
 	}
 }
 
-struct da_pipeline *da_pipeline_new(const struct da_pipeline_event *ev, size_t nr, enum da_arch arch,
-				    struct da_tasks *tasks, struct da_code_store *code)
+struct da_pipeline *da_pipeline_new(const struct da_pipeline_event *ev, size_t nr,
+				    enum da_arch arch, struct da_tasks *tasks,
+				    struct da_code_store *code)
 {
 	struct da_pipeline *p = calloc(1, sizeof(*p));
 
@@ -206,7 +207,8 @@ void lane_emit(struct da_lane *l, struct da_report *r, struct da_ledger *led)
 {
 	const struct da_pipeline *p = l->p;
 
-	if (!(r->has & DA_HAS_PADDR) && p->paddr && (r->has & DA_HAS_VADDR) && (r->has & DA_HAS_TASK) &&
+	if (!(r->has & DA_HAS_PADDR) && p->paddr && (r->has & DA_HAS_VADDR) &&
+	    (r->has & DA_HAS_TASK) &&
 	    p->paddr(p->paddr_ctx, r->pid, r->time_ns, r->vaddr, &r->paddr)) {
 		r->has |= DA_HAS_PADDR;
 		r->paddr_how = DA_PADDR_WALKED;
@@ -241,8 +243,8 @@ static struct da_regs regs_of(const struct da_lane *l, const struct da_samp *s, 
 
 /* Clock and cycle samples: the registers are those before the instruction at IP, so an address decoded
  * from it is exact; on precise events they are those after it. */
-static void sample_regs(struct da_lane *l, const struct lane_event *e, const struct da_samp *s, struct da_report *r,
-			struct da_ledger *led)
+static void sample_regs(struct da_lane *l, const struct lane_event *e, const struct da_samp *s,
+			struct da_report *r, struct da_ledger *led)
 {
 	bool precise = e->attr.flags & DA_ATTR_PRECISE_MASK;
 	struct da_regs regs = regs_of(l, s, precise ? DA_REGS_AFTER : DA_REGS_BEFORE);
@@ -319,8 +321,8 @@ static void sample_fault(struct da_lane *l, const struct lane_event *e, const st
 }
 
 /* Events whose ADDR is the data address; there 0 means absent. */
-static void sample_addr(struct da_lane *l, const struct lane_event *e, const struct da_samp *s, struct da_report *r,
-			struct da_ledger *led)
+static void sample_addr(struct da_lane *l, const struct lane_event *e, const struct da_samp *s,
+			struct da_report *r, struct da_ledger *led)
 {
 	unsigned op = (unsigned)s->data_src & MEM_OP_MASK;
 
@@ -329,7 +331,8 @@ static void sample_addr(struct da_lane *l, const struct lane_event *e, const str
 			drop(led, DA_DROP_PREFETCH);
 			return;
 		}
-		r->op = (uint8_t)((op & MEM_OP_LOAD ? DA_OP_READ : 0) | (op & MEM_OP_STORE ? DA_OP_WRITE : 0));
+		r->op = (uint8_t)((op & MEM_OP_LOAD ? DA_OP_READ : 0) |
+				  (op & MEM_OP_STORE ? DA_OP_WRITE : 0));
 		if (r->op)
 			r->has |= DA_HAS_OP;
 	}
@@ -343,14 +346,15 @@ static void sample_addr(struct da_lane *l, const struct lane_event *e, const str
 		lane_emit(l, r, led);
 		return;
 	}
-	one_address(l, r, s->addr, e->producer == DA_PROD_FAKE ? DA_HOW_SYNTHETIC : DA_HOW_HARDWARE, led);
+	one_address(l, r, s->addr, e->producer == DA_PROD_FAKE ? DA_HOW_SYNTHETIC : DA_HOW_HARDWARE,
+		    led);
 }
 
 /* ---- raw samples ---- */
 
 /* IBS: perf's own fields where it filled them, else the raw registers. */
-static void sample_raw(struct da_lane *l, const struct lane_event *e, struct per_cpu *c, const struct da_samp *s,
-		       struct da_report *r)
+static void sample_raw(struct da_lane *l, const struct lane_event *e, struct per_cpu *c,
+		       const struct da_samp *s, struct da_report *r)
 {
 	struct da_input in = {.bytes = s->raw, .len = s->raw_size, .last = true};
 
@@ -414,7 +418,8 @@ void da_lane_sample(struct da_lane *l, uint32_t event, const struct da_rec *rec)
 /* ---- sums ---- */
 
 void da_lane_each(const struct da_lane *l,
-		  void (*fn)(void *ctx, uint32_t event, uint32_t cpu, const struct da_ledger *led), void *ctx)
+		  void (*fn)(void *ctx, uint32_t event, uint32_t cpu, const struct da_ledger *led),
+		  void *ctx)
 {
 	for (uint32_t e = 0; e < l->p->nr; e++)
 		for (uint32_t c = 0; c < l->ev[e].nr; c++)

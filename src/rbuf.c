@@ -15,7 +15,8 @@
 #define LINE 64
 
 struct slot {
-	atomic_size_t seq; /* == position: free for that position; == position + 1: holds its report */
+	atomic_size_t
+		seq; /* == position: free for that position; == position + 1: holds its report */
 	struct da_report r;
 };
 

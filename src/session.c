@@ -134,7 +134,8 @@ static int resolve_ids(struct da_session *s, struct da_error *err)
 			s->target_ok = false;
 			free(threads);
 			return da_fail(err, DA_ENOENT, 0, "no such %s: %d",
-				       s->o.target == DA_TARGET_PID ? "process" : "thread", s->o.ids[i]);
+				       s->o.target == DA_TARGET_PID ? "process" : "thread",
+				       s->o.ids[i]);
 		}
 		grown = realloc(s->ids, (s->nr_ids + nr) * sizeof(*grown));
 		if (!grown) {
@@ -309,7 +310,8 @@ static int new_eventfd(int *fd, struct da_error *err)
 		       errno == EMFILE ? " (raise the limit with ulimit -n)" : "");
 }
 
-static int make_lane(struct da_session *s, struct s_lane *l, size_t first, size_t nr, struct da_error *err)
+static int make_lane(struct da_session *s, struct s_lane *l, size_t first, size_t nr,
+		     struct da_error *err)
 {
 	size_t slots = s->o.buffer_slots ? s->o.buffer_slots : SLOTS_DEFAULT;
 
@@ -351,8 +353,6 @@ static int make_lanes(struct da_session *s, struct da_error *err)
 	}
 	return 0;
 }
-
-
 
 static int make_pipeline(struct da_session *s, struct da_error *err)
 {
@@ -401,7 +401,8 @@ static int make_pipeline(struct da_session *s, struct da_error *err)
 				struct s_pair *p = &l->cpus[c]->pairs[e];
 
 				/* made now, so that other threads may read it while it grows */
-				p->lane = da_lane_ledger(l->lane, (uint32_t)e, (uint32_t)l->cpus[c]->cpu);
+				p->lane = da_lane_ledger(l->lane, (uint32_t)e,
+							 (uint32_t)l->cpus[c]->cpu);
 				if (!p->lane)
 					return da_fail(err, DA_ENOMEM, 0, "out of memory");
 			}
@@ -415,9 +416,12 @@ static int make_pipeline(struct da_session *s, struct da_error *err)
 /* Can records carry CLOCK_MONOTONIC, which user space reads too? Every kernel since 4.1 can. */
 static bool probe_clockid(void)
 {
-	struct da_attr a = {.type = DA_TYPE_SOFTWARE, .config = DA_SW_DUMMY, .size = 128, .clockid = CLOCK_MONOTONIC,
-			    .flags = DA_ATTR_DISABLED | DA_ATTR_USE_CLOCKID | DA_ATTR_EXCLUDE_KERNEL |
-				     DA_ATTR_EXCLUDE_HV};
+	struct da_attr a = {.type = DA_TYPE_SOFTWARE,
+			    .config = DA_SW_DUMMY,
+			    .size = 128,
+			    .clockid = CLOCK_MONOTONIC,
+			    .flags = DA_ATTR_DISABLED | DA_ATTR_USE_CLOCKID |
+				     DA_ATTR_EXCLUDE_KERNEL | DA_ATTR_EXCLUDE_HV};
 	pid_t self = 0;
 	struct evt *e = evt_new(0, &self, 1);
 	int rc = e ? evt_open(e, &a) : -ENOMEM;
@@ -560,7 +564,8 @@ static void join_all(struct da_session *s)
 	s->match_started = false;
 }
 
-int da_session_stop(struct da_session *s, const char *reason, int command_status, struct da_error *err)
+int da_session_stop(struct da_session *s, const char *reason, int command_status,
+		    struct da_error *err)
 {
 	int rc;
 

@@ -22,23 +22,24 @@
 #define REGS_MASK 0ull
 #endif
 
-#define SAMPLE_BASE (DA_SAMPLE_IDENTIFIER | DA_SAMPLE_IP | DA_SAMPLE_TID | DA_SAMPLE_TIME | DA_SAMPLE_CPU)
+#define SAMPLE_BASE                                                                                \
+	(DA_SAMPLE_IDENTIFIER | DA_SAMPLE_IP | DA_SAMPLE_TID | DA_SAMPLE_TIME | DA_SAMPLE_CPU)
 
 #define CLOCK_DEFAULT_NS 250000 /* FEASIBILITY 2: +16 % on a memory-bound loop; below it hurts */
-#define CLOCK_WARN_NS 250000
-#define CLOCK_REFUSE_NS 50000
-#define CYCLES_DEFAULT 1000003 /* a prime, so that it does not beat with a loop */
-#define OTHER_DEFAULT 100003
+#define CLOCK_WARN_NS    250000
+#define CLOCK_REFUSE_NS  50000
+#define CYCLES_DEFAULT   1000003 /* a prime, so that it does not beat with a loop */
+#define OTHER_DEFAULT    100003
 
 /* Bits that a kernel may not know and that recording can do without, newest first. */
 static const struct optional {
 	const char *name;
 	uint64_t sample_type, flags, read_format;
 } optional[] = {
-	{.name = "read_format.lost", .read_format = DA_FORMAT_LOST},	       /* 6.0 */
-	{.name = "weight_struct", .sample_type = DA_SAMPLE_WEIGHT_STRUCT},     /* 5.12 */
-	{.name = "data_page_size", .sample_type = DA_SAMPLE_DATA_PAGE_SIZE},   /* 5.11 */
-	{.name = "phys_addr", .sample_type = DA_SAMPLE_PHYS_ADDR},	       /* 4.14, needs privilege */
+	{.name = "read_format.lost", .read_format = DA_FORMAT_LOST},         /* 6.0 */
+	{.name = "weight_struct", .sample_type = DA_SAMPLE_WEIGHT_STRUCT},   /* 5.12 */
+	{.name = "data_page_size", .sample_type = DA_SAMPLE_DATA_PAGE_SIZE}, /* 5.11 */
+	{.name = "phys_addr", .sample_type = DA_SAMPLE_PHYS_ADDR}, /* 4.14, needs privilege */
 	{.name = "weight", .sample_type = DA_SAMPLE_WEIGHT},
 	{.name = "data_src", .sample_type = DA_SAMPLE_DATA_SRC},
 };
@@ -53,7 +54,8 @@ bool s_attr_drop(struct da_attr *a, unsigned n, const char **name)
 	const struct optional *o = &optional[n];
 
 	*name = o->name;
-	if (!((a->sample_type & o->sample_type) | (a->flags & o->flags) | (a->read_format & o->read_format)))
+	if (!((a->sample_type & o->sample_type) | (a->flags & o->flags) |
+	      (a->read_format & o->read_format)))
 		return false;
 	a->sample_type &= ~o->sample_type;
 	a->flags &= ~o->flags;
@@ -94,12 +96,15 @@ static int check_rate(struct da_session *s, const struct s_event *e, struct da_e
 	if (e->attr.flags & DA_ATTR_FREQ)
 		ns = e->attr.sample_period ? 1000000000 / e->attr.sample_period : 0;
 	if (ns < CLOCK_REFUSE_NS && !s->o.force)
-		return da_fail(err, DA_EUSAGE, 0,
-			       "a sample every %llu ns starves the target of '%s'; use -c %d or more, or --force",
-			       (unsigned long long)ns, e->spec.name, CLOCK_REFUSE_NS);
+		return da_fail(
+			err, DA_EUSAGE, 0,
+			"a sample every %llu ns starves the target of '%s'; use -c %d or more, or --force",
+			(unsigned long long)ns, e->spec.name, CLOCK_REFUSE_NS);
 	if (ns < CLOCK_WARN_NS)
-		s_message(s, 1, "a sample every %llu ns slows the target down (250000 ns costs about 16 %%)",
-			  (unsigned long long)ns);
+		s_message(
+			s, 1,
+			"a sample every %llu ns slows the target down (250000 ns costs about 16 %%)",
+			(unsigned long long)ns);
 	return 0;
 }
 
@@ -118,12 +123,14 @@ static int set_rate(struct da_session *s, struct s_event *e, struct da_error *er
 	}
 	if (!a->sample_period)
 		return da_fail(err, DA_EUSAGE, 0, "period of '%s' is 0", e->spec.name);
-	if ((a->flags & DA_ATTR_FREQ) && s->rate_before > 0 && a->sample_period > (uint64_t)s->rate_before)
-		return da_fail(err, DA_EUNSUPPORTED, 0,
-			       "frequency %llu is above kernel.perf_event_max_sample_rate (%lld); use -F %lld "
-			       "or less, or a period (-c)",
-			       (unsigned long long)a->sample_period, (long long)s->rate_before,
-			       (long long)s->rate_before);
+	if ((a->flags & DA_ATTR_FREQ) && s->rate_before > 0 &&
+	    a->sample_period > (uint64_t)s->rate_before)
+		return da_fail(
+			err, DA_EUNSUPPORTED, 0,
+			"frequency %llu is above kernel.perf_event_max_sample_rate (%lld); use -F %lld "
+			"or less, or a period (-c)",
+			(unsigned long long)a->sample_period, (long long)s->rate_before,
+			(long long)s->rate_before);
 	e->period = a->flags & DA_ATTR_FREQ ? 0 : a->sample_period;
 	return check_rate(s, e, err);
 }
@@ -133,7 +140,8 @@ static void set_fields(const struct da_session *s, struct s_event *e)
 	struct da_attr *a = &e->attr;
 	bool fixed = !(a->flags & DA_ATTR_FREQ);
 
-	a->sample_type = SAMPLE_BASE | (fixed && e->spec.producer == DA_PROD_FAULT ? 0 : DA_SAMPLE_PERIOD);
+	a->sample_type =
+		SAMPLE_BASE | (fixed && e->spec.producer == DA_PROD_FAULT ? 0 : DA_SAMPLE_PERIOD);
 	switch (e->spec.producer) {
 	case DA_PROD_REGS:
 		if (!s->o.no_regs && REGS_MASK != 0) {
@@ -150,8 +158,9 @@ static void set_fields(const struct da_session *s, struct s_event *e)
 		break;
 	case DA_PROD_IBS_OP:
 	case DA_PROD_IBS_FETCH:
-		a->sample_type |= DA_SAMPLE_RAW | DA_SAMPLE_ADDR | DA_SAMPLE_DATA_SRC | DA_SAMPLE_WEIGHT |
-				  DA_SAMPLE_DATA_PAGE_SIZE | (s->o.phys ? DA_SAMPLE_PHYS_ADDR : 0);
+		a->sample_type |= DA_SAMPLE_RAW | DA_SAMPLE_ADDR | DA_SAMPLE_DATA_SRC |
+				  DA_SAMPLE_WEIGHT | DA_SAMPLE_DATA_PAGE_SIZE |
+				  (s->o.phys ? DA_SAMPLE_PHYS_ADDR : 0);
 		break;
 	case DA_PROD_ADDR:
 		a->sample_type |= DA_SAMPLE_ADDR | DA_SAMPLE_DATA_SRC | DA_SAMPLE_WEIGHT_STRUCT |
@@ -179,7 +188,8 @@ static void set_flags(const struct da_session *s, struct da_attr *a)
 	}
 	if (task && s->o.inherit)
 		a->flags |= DA_ATTR_INHERIT;
-	a->read_format = DA_FORMAT_TIME_ENABLED | DA_FORMAT_TIME_RUNNING | DA_FORMAT_ID | DA_FORMAT_LOST;
+	a->read_format =
+		DA_FORMAT_TIME_ENABLED | DA_FORMAT_TIME_RUNNING | DA_FORMAT_ID | DA_FORMAT_LOST;
 }
 
 static void sideband_attr(struct da_session *s)
@@ -211,9 +221,11 @@ int s_attrs(struct da_session *s, struct da_error *err)
 		set_fields(s, e);
 		set_flags(s, &e->attr);
 		if (s->o.all_user)
-			e->attr.flags = (e->attr.flags | DA_ATTR_EXCLUDE_KERNEL) & ~DA_ATTR_EXCLUDE_USER;
+			e->attr.flags =
+				(e->attr.flags | DA_ATTR_EXCLUDE_KERNEL) & ~DA_ATTR_EXCLUDE_USER;
 		if (s->o.all_kernel)
-			e->attr.flags = (e->attr.flags | DA_ATTR_EXCLUDE_USER) & ~DA_ATTR_EXCLUDE_KERNEL;
+			e->attr.flags =
+				(e->attr.flags | DA_ATTR_EXCLUDE_USER) & ~DA_ATTR_EXCLUDE_KERNEL;
 		if (s->o.target == DA_TARGET_COMMAND && s->o.enable_on_exec && !s->o.delay_ms &&
 		    e->spec.producer != DA_PROD_FAKE)
 			e->attr.flags |= DA_ATTR_ENABLE_ON_EXEC;

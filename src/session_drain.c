@@ -19,13 +19,13 @@
 
 #include "session_priv.h"
 
-#define DRAIN_CAP (1u << 20)	  /* bytes taken from a ring at once */
-#define BACKLOG_MAX (64u << 20)	  /* bytes of undecoded records kept in memory, per lane */
-#define SLICE 512		  /* records decoded between two looks at the rings */
-#define ROUND_NS 100000000	  /* at most one FINISHED_ROUND in this time */
-#define IDLE_MS 100
-#define WAIT_MS 10		  /* something waits for the other lanes to pass its time */
-#define MAX_POLL 256
+#define DRAIN_CAP   (1u << 20)  /* bytes taken from a ring at once */
+#define BACKLOG_MAX (64u << 20) /* bytes of undecoded records kept in memory, per lane */
+#define SLICE       512         /* records decoded between two looks at the rings */
+#define ROUND_NS    100000000   /* at most one FINISHED_ROUND in this time */
+#define IDLE_MS     100
+#define WAIT_MS     10 /* something waits for the other lanes to pass its time */
+#define MAX_POLL    256
 /* A record's time is taken before it is visible in the ring of another CPU. */
 #define VISIBLE_NS 1000000
 
@@ -71,7 +71,8 @@ static void one_sideband(struct s_lane *l, const uint8_t *p, const struct rec_he
 	}
 	if (h->type == DA_REC_LOST || h->type == DA_REC_LOST_SAMPLES) {
 		if (!da_rec_lost_parse(&rec, &lost))
-			atomic_fetch_add_explicit(h->type == DA_REC_LOST ? &l->lost_records : &l->lost_samples,
+			atomic_fetch_add_explicit(h->type == DA_REC_LOST ? &l->lost_records
+									 : &l->lost_samples,
 						  lost.lost, memory_order_relaxed);
 		return;
 	}
@@ -270,8 +271,13 @@ static void sample_head(const uint8_t *p, uint64_t *id, uint64_t *time_ns)
 static void decode_one(struct s_lane *l, const uint8_t *p, const struct rec_head *h, uint64_t id,
 		       uint64_t time_ns)
 {
-	struct da_rec rec = {.type = h->type, .misc = h->misc, .size = h->size, .bytes = p,
-			     .has = DA_SAMPLE_TIME | DA_SAMPLE_ID, .time_ns = time_ns, .id = id};
+	struct da_rec rec = {.type = h->type,
+			     .misc = h->misc,
+			     .size = h->size,
+			     .bytes = p,
+			     .has = DA_SAMPLE_TIME | DA_SAMPLE_ID,
+			     .time_ns = time_ns,
+			     .id = id};
 	int ev = s_event_of_id(l->s, id);
 
 	if (ev < 0)
@@ -384,7 +390,8 @@ void *s_drain_main(void *arg)
 		size_t n;
 
 		if (atomic_load(&s->failed))
-			s_lane_free_blocks(l); /* keep the rings flowing, but nothing more can be stored */
+			s_lane_free_blocks(
+				l); /* keep the rings flowing, but nothing more can be stored */
 		n = decode_some(l, until, SLICE);
 		if (last && !got && !l->head)
 			break;

@@ -10,7 +10,8 @@
 
 #define MAX_SAMPLE 256 /* bytes of a fake sample record, at most */
 
-static bool is_due(const struct da_session *s, const struct s_event *e, const struct s_cpu *c, uint64_t now_ns)
+static bool is_due(const struct da_session *s, const struct s_event *e, const struct s_cpu *c,
+		   uint64_t now_ns)
 {
 	uint64_t t = da_fake_time(e->fake, (uint32_t)c->cpu);
 
@@ -52,8 +53,12 @@ int s_fake_synthesize(struct da_session *s, uint32_t pid)
 {
 	for (size_t i = 0; i < s->nr_ev; i++) {
 		struct da_rec_comm c = {.pid = pid, .tid = pid, .comm = "fake"};
-		struct da_rec_mmap m = {.pid = pid, .tid = pid, .prot = PROT_READ | PROT_WRITE,
-					.flags = MAP_PRIVATE, .has_prot = true, .has_ino = true,
+		struct da_rec_mmap m = {.pid = pid,
+					.tid = pid,
+					.prot = PROT_READ | PROT_WRITE,
+					.flags = MAP_PRIVATE,
+					.has_prot = true,
+					.has_ino = true,
 					.filename = "//anon"};
 		uint8_t rec[512];
 		uint64_t end;
@@ -65,8 +70,8 @@ int s_fake_synthesize(struct da_session *s, uint32_t pid)
 		m.len = end - m.addr;
 		size = da_rec_comm_build(&s->sideband, &c, 0, 0, 0, rec, sizeof(rec));
 		rc = size > 0 ? s_lane_take(&s->lanes[0], rec, (size_t)size) : 0;
-		size = da_rec_mmap2_build(&s->sideband, DA_CTX_USER | DA_MISC_MMAP_DATA, &m, 0, 0, 0, rec,
-					  sizeof(rec));
+		size = da_rec_mmap2_build(&s->sideband, DA_CTX_USER | DA_MISC_MMAP_DATA, &m, 0, 0,
+					  0, rec, sizeof(rec));
 		if (!rc && size > 0)
 			rc = s_lane_take(&s->lanes[0], rec, (size_t)size);
 		if (rc)

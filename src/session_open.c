@@ -46,8 +46,8 @@ static int open_without(struct da_session *s, struct s_event *e, struct evt *evt
 		if (rc >= 0) {
 			e->attr = less;
 			snprintf(e->dropped, sizeof(e->dropped), "%s", name);
-			s_message(s, 1, "%s: the kernel refused '%s' (%s); recording without it", e->spec.name,
-				  name, strerror(refused));
+			s_message(s, 1, "%s: the kernel refused '%s' (%s); recording without it",
+				  e->spec.name, name, strerror(refused));
 			return rc;
 		}
 	}
@@ -58,10 +58,11 @@ static int open_without(struct da_session *s, struct s_event *e, struct evt *evt
 		size_t at = strlen(e->dropped);
 
 		if (s_attr_drop(&e->attr, n, &name))
-			snprintf(e->dropped + at, sizeof(e->dropped) - at, "%s%s", at ? "," : "", name);
+			snprintf(e->dropped + at, sizeof(e->dropped) - at, "%s%s", at ? "," : "",
+				 name);
 	}
-	s_message(s, 1, "%s: the kernel refused optional bits (%s); recording without %s", e->spec.name,
-		  strerror(refused), e->dropped);
+	s_message(s, 1, "%s: the kernel refused optional bits (%s); recording without %s",
+		  e->spec.name, strerror(refused), e->dropped);
 	return rc;
 }
 
@@ -156,7 +157,8 @@ static int by_id(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static size_t ids_of(const struct s_cpu *c, const struct s_pair *p, bool fake, uint64_t *ids, size_t max)
+static size_t ids_of(const struct s_cpu *c, const struct s_pair *p, bool fake, uint64_t *ids,
+		     size_t max)
 {
 	if (p->idx < 0)
 		return 0;
@@ -168,7 +170,8 @@ static size_t ids_of(const struct s_cpu *c, const struct s_pair *p, bool fake, u
 }
 
 /* Gives the kernel's ids to the file and to s_event_of_id(). */
-static int collect_ids(struct da_session *s, struct da_writer_event *ev, uint64_t *ids, size_t nr_all)
+static int collect_ids(struct da_session *s, struct da_writer_event *ev, uint64_t *ids,
+		       size_t nr_all)
 {
 	size_t at = 0;
 
@@ -182,7 +185,8 @@ static int collect_ids(struct da_session *s, struct da_writer_event *ev, uint64_
 			struct s_cpu *cpu = &s->cpus[c];
 
 			if (i < s->nr_ev)
-				at += ids_of(cpu, &cpu->pairs[i], s->ev[i].fake, ids + at, nr_all - at);
+				at += ids_of(cpu, &cpu->pairs[i], s->ev[i].fake, ids + at,
+					     nr_all - at);
 			else if (cpu->sideband >= 0)
 				at += evt_ids(cpu->evt, cpu->sideband, ids + at, nr_all - at);
 		}
@@ -191,7 +195,8 @@ static int collect_ids(struct da_session *s, struct da_writer_event *ev, uint64_
 		ev[i].ids = ids + first;
 		ev[i].nr_ids = at - first;
 		for (size_t k = first; i < s->nr_ev && k < at; k++)
-			s->id_map[s->nr_ids_mapped++] = (struct id_entry){.id = ids[k], .event = (uint32_t)i};
+			s->id_map[s->nr_ids_mapped++] =
+				(struct id_entry){.id = ids[k], .event = (uint32_t)i};
 	}
 	qsort(s->id_map, s->nr_ids_mapped, sizeof(*s->id_map), by_id);
 	return 0;
@@ -210,7 +215,8 @@ static int open_file(struct da_session *s, struct da_error *err)
 	if (!rc && s->output)
 		rc = da_writer_open(&s->w, s->output, ev, s->nr_ev + 1, err);
 	if (!rc && s->w)
-		rc = da_writer_std_features(s->w, s->o.argc, s->o.argv, s->clockid && !s->fake_only, err);
+		rc = da_writer_std_features(s->w, s->o.argc, s->o.argv, s->clockid && !s->fake_only,
+					    err);
 	free(ev);
 	free(ids);
 	return rc;
@@ -230,27 +236,32 @@ static int refused(const struct da_session *s, const struct s_event *e, struct d
 	switch (sys) {
 	case EACCES:
 	case EPERM:
-		return da_fail(err, DA_EPERM, sys,
-			       "cannot open event '%s' %s: needs CAP_PERFMON (or root), or "
-			       "kernel.perf_event_paranoid <= %d; without them, record your own command in user "
-			       "space: damon-attrs record -e %s -- COMMAND",
-			       e->spec.name, target_word(s), s->o.target == DA_TARGET_SYSTEM ? 0 : 1,
-			       e->spec.producer == DA_PROD_FAULT ? "page-faults:u" : "cpu-clock:u");
+		return da_fail(
+			err, DA_EPERM, sys,
+			"cannot open event '%s' %s: needs CAP_PERFMON (or root), or "
+			"kernel.perf_event_paranoid <= %d; without them, record your own command in user "
+			"space: damon-attrs record -e %s -- COMMAND",
+			e->spec.name, target_word(s), s->o.target == DA_TARGET_SYSTEM ? 0 : 1,
+			e->spec.producer == DA_PROD_FAULT ? "page-faults:u" : "cpu-clock:u");
 	case ENOENT:
 	case ENODEV:
 	case ENXIO:
-		return da_fail(err, DA_ENOENT, sys,
-			       "cannot open event '%s': this machine has no such PMU event (no memory PMU, or a VM "
-			       "that hides it); -e cpu-clock works everywhere",
-			       e->spec.name);
+		return da_fail(
+			err, DA_ENOENT, sys,
+			"cannot open event '%s': this machine has no such PMU event (no memory PMU, or a VM "
+			"that hides it); -e cpu-clock works everywhere",
+			e->spec.name);
 	case EOPNOTSUPP:
 		return da_fail(err, DA_EUNSUPPORTED, sys,
-			       "cannot open event '%s': its PMU cannot sample, or not this way", e->spec.name);
+			       "cannot open event '%s': its PMU cannot sample, or not this way",
+			       e->spec.name);
 	case ESRCH:
-		return da_fail(err, DA_ENOENT, sys, "cannot open event '%s': the target is gone", e->spec.name);
+		return da_fail(err, DA_ENOENT, sys, "cannot open event '%s': the target is gone",
+			       e->spec.name);
 	case EMFILE:
 	case ENFILE:
-		return da_fail(err, DA_EIO, sys, "cannot open event '%s': raise the limit with ulimit -n",
+		return da_fail(err, DA_EIO, sys,
+			       "cannot open event '%s': raise the limit with ulimit -n",
 			       e->spec.name);
 	default:
 		return da_fail(err, DA_EIO, sys, "cannot open event '%s'", e->spec.name);
@@ -316,9 +327,9 @@ int s_open_all(struct da_session *s, struct da_error *err)
 		if (!e->opened)
 			return refused(s, e, err);
 		if (e->nr_errors)
-			s_message(s, 1, "%s: could not open on %zu of %zu CPUs (CPU %u: %s)", e->spec.name,
-				  s->nr_cpus - (size_t)e->opened, s->nr_cpus, e->errors[0].cpu,
-				  strerror(e->errors[0].sys));
+			s_message(s, 1, "%s: could not open on %zu of %zu CPUs (CPU %u: %s)",
+				  e->spec.name, s->nr_cpus - (size_t)e->opened, s->nr_cpus,
+				  e->errors[0].cpu, strerror(e->errors[0].sys));
 	}
 	return open_file(s, err);
 }
@@ -408,9 +419,12 @@ int s_bind_all(struct da_session *s, struct da_error *err)
 			  pages, wanted);
 	if (s->any_bound)
 		return 0;
-	return da_fail(err, last == -EPERM ? DA_EPERM : DA_EIO, -last,
-		       "cannot map rings of %u pages a CPU%s", pages,
-		       last == -EPERM ? ": raise ulimit -l or kernel.perf_event_mlock_kb, or use a smaller -m" : "");
+	return da_fail(
+		err, last == -EPERM ? DA_EPERM : DA_EIO, -last,
+		"cannot map rings of %u pages a CPU%s", pages,
+		last == -EPERM
+			? ": raise ulimit -l or kernel.perf_event_mlock_kb, or use a smaller -m"
+			: "");
 }
 
 /* ---- enable ---- */
@@ -439,7 +453,8 @@ int s_enable_events(struct da_session *s, struct da_error *err)
 			if (!p->bound)
 				continue;
 			if (e->attr.flags & DA_ATTR_ENABLE_ON_EXEC) {
-				waiting = true; /* counted at stop, when the read shows whether exec fired it */
+				waiting =
+					true; /* counted at stop, when the read shows whether exec fired it */
 				continue;
 			}
 			if (e->fake)
@@ -488,8 +503,7 @@ void s_disable_all(struct da_session *s)
 			if (!p->bound || e->fake || !c->evt)
 				continue;
 			p->counted = !evt_read(c->evt, p->idx, &p->count);
-			if (!(e->attr.flags & DA_ATTR_ENABLE_ON_EXEC) || !were_on ||
-			    p->enabled)
+			if (!(e->attr.flags & DA_ATTR_ENABLE_ON_EXEC) || !were_on || p->enabled)
 				continue;
 			p->life.in[DA_STAGE_ENABLE]++;
 			if (p->counted && p->count.enabled_ns) {

@@ -17,10 +17,10 @@
 
 /* Documentation/admin-guide/mm/pagemap.rst: bits 0-54 frame number, bit 63 present */
 #define PM_PRESENT (1ull << 63)
-#define PM_FRAME ((1ull << 55) - 1)
+#define PM_FRAME   ((1ull << 55) - 1)
 
-#define NR_FDS 64	 /* open pagemap files */
-#define NR_SLOTS 65536	 /* translations remembered as stored; a collision stores one again */
+#define NR_FDS   64    /* open pagemap files */
+#define NR_SLOTS 65536 /* translations remembered as stored; a collision stores one again */
 
 struct s_paddr {
 	struct da_session *s;
@@ -33,7 +33,7 @@ struct s_paddr {
 	struct stored {
 		uint32_t pid;
 		uint64_t vpage, ppage;
-	} *stored;
+	} * stored;
 };
 
 struct s_paddr *s_paddr_new(struct da_session *s)

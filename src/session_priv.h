@@ -28,10 +28,10 @@
 /* One event of the session. */
 struct s_event {
 	struct da_spec spec;
-	struct da_attr attr;	/* as opened: optional bits that the kernel refused are cleared */
-	char dropped[128];	/* names of those bits */
-	struct da_fake *fake;	/* producer fake: its generator, else NULL */
-	uint64_t period;	/* effective; 0 in frequency mode */
+	struct da_attr attr;  /* as opened: optional bits that the kernel refused are cleared */
+	char dropped[128];    /* names of those bits */
+	struct da_fake *fake; /* producer fake: its generator, else NULL */
+	uint64_t period;      /* effective; 0 in frequency mode */
 	struct da_facts_open_error errors[S_MAX_ERRORS];
 	size_t nr_errors;
 	uint64_t opened, bound, enabled;
@@ -39,13 +39,14 @@ struct s_event {
 
 /* One event on one CPU. */
 struct s_pair {
-	int idx;	      /* in the CPU's struct evt; -1 not open */
+	int idx; /* in the CPU's struct evt; -1 not open */
 	bool bound, enabled;
 	struct da_ledger life; /* create, bind, enable layers; owner's thread */
-	struct da_ledger *lane; /* sample and ring layers; lane's thread writes, under its seqlock */
-	uint64_t id;	      /* kernel id, or a made-up one for fake */
+	struct da_ledger
+		*lane; /* sample and ring layers; lane's thread writes, under its seqlock */
+	uint64_t id;   /* kernel id, or a made-up one for fake */
 	struct evt_count count;
-	bool counted;	      /* count was read after disabling */
+	bool counted; /* count was read after disabling */
 };
 
 /* One CPU: its events share a ring. */
@@ -53,7 +54,7 @@ struct s_cpu {
 	int cpu;
 	bool online;
 	struct evt *evt;
-	int sideband;	      /* index of the dummy event in evt, -1 none */
+	int sideband; /* index of the dummy event in evt, -1 none */
 	uint64_t sideband_id;
 	uint32_t pages;
 	struct s_pair *pairs; /* one per event */
@@ -81,12 +82,13 @@ struct s_lane {
 	uint8_t *buf; /* drain buffer */
 	struct s_block *head, *tail;
 	size_t backlog_bytes; /* memory held by blocks */
-	_Atomic uint64_t drained_until; /* every record older than this (recording clock) was drained */
-	_Atomic uint64_t epoch;		/* last epoch in which a whole pass began and ended */
-	_Atomic uint64_t seq;		/* odd while the lane's ledgers change */
-	_Atomic uint64_t samples;	/* sample records in the file */
+	_Atomic uint64_t
+		drained_until;    /* every record older than this (recording clock) was drained */
+	_Atomic uint64_t epoch;   /* last epoch in which a whole pass began and ended */
+	_Atomic uint64_t seq;     /* odd while the lane's ledgers change */
+	_Atomic uint64_t samples; /* sample records in the file */
 	_Atomic uint64_t lost_records, lost_samples, throttled;
-	uint64_t first_ns, last_ns; /* times of the samples decoded; 0, 0: none */
+	uint64_t first_ns, last_ns;                   /* times of the samples decoded; 0, 0: none */
 	uint64_t buf_offered, buf_overflow, buf_peak; /* under seq */
 };
 
@@ -100,11 +102,11 @@ struct da_session {
 	struct s_cpu *cpus;
 	size_t nr_cpus;
 	struct da_attr sideband; /* attr of the dummy event */
-	bool clockid;		 /* records carry CLOCK_MONOTONIC */
+	bool clockid;            /* records carry CLOCK_MONOTONIC */
 	bool fake_only;
 	bool created, any_bound, running, stopped;
 	_Atomic bool events_on; /* from enable to disable */
-	uint64_t on_ns;		/* when, before events_on */
+	uint64_t on_ns;         /* when, before events_on */
 
 	struct da_writer *w;
 	struct da_tasks *tasks;
@@ -126,7 +128,7 @@ struct da_session {
 	pthread_t match_thread;
 	bool match_started;
 	int match_wake;
-	pthread_mutex_t match_lock; /* the match ledgers' snapshot */
+	pthread_mutex_t match_lock;   /* the match ledgers' snapshot */
 	struct da_ledger *match_snap; /* nr_cpus * nr_ev */
 
 	uint64_t start_ns, stop_ns;
@@ -144,7 +146,8 @@ struct id_entry {
 };
 
 /* session.c */
-void s_message(struct da_session *s, int level, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void s_message(struct da_session *s, int level, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 uint64_t s_now_ns(void);
 enum da_arch s_arch(void); /* of this machine */
 void s_fail(struct da_session *s, const struct da_error *e);

@@ -94,16 +94,18 @@ static bool parse_map(char *line, pid_t pid, struct da_rec_mmap *m)
 	int at = 0;
 
 	memset(m, 0, sizeof(*m));
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %n", &m->addr, &end, perms,
-		   &m->pgoff, &maj, &min, &m->ino, &at) < 7 || end <= m->addr || !at)
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %n", &m->addr,
+		   &end, perms, &m->pgoff, &maj, &min, &m->ino, &at) < 7 ||
+	    end <= m->addr || !at)
 		return false;
 	m->pid = m->tid = (uint32_t)pid;
 	m->len = end - m->addr;
 	m->maj = maj;
 	m->min = min;
 	m->has_ino = m->has_prot = true;
-	m->prot = (uint32_t)((perms[0] == 'r' ? PROT_READ : 0) | (perms[1] == 'w' ? PROT_WRITE : 0) |
-			     (perms[2] == 'x' ? PROT_EXEC : 0));
+	m->prot =
+		(uint32_t)((perms[0] == 'r' ? PROT_READ : 0) | (perms[1] == 'w' ? PROT_WRITE : 0) |
+			   (perms[2] == 'x' ? PROT_EXEC : 0));
 	m->flags = perms[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
 	m->filename = line + at;
 	line[at + (int)strcspn(line + at, "\n")] = '\0';
@@ -130,7 +132,9 @@ static int maps_of(struct da_session *s, pid_t pid, uint64_t id)
 			continue;
 		if (!(m.prot & PROT_EXEC))
 			misc |= DA_MISC_MMAP_DATA;
-		rc = take(s, rec, da_rec_mmap2_build(&s->sideband, misc, &m, 0, id, 0, rec, PATH_BYTES + 256));
+		rc = take(s, rec,
+			  da_rec_mmap2_build(&s->sideband, misc, &m, 0, id, 0, rec,
+					     PATH_BYTES + 256));
 	}
 	if (f)
 		fclose(f);

@@ -74,7 +74,8 @@ void s_store_code(void *session, const struct da_own_code *piece)
 
 int s_store_info(struct da_session *s)
 {
-	struct da_own_info info = {.version = DA_VERSION, .arch = s_arch(), .options = s->options_json};
+	struct da_own_info info = {
+		.version = DA_VERSION, .arch = s_arch(), .options = s->options_json};
 	int rc;
 
 	gethostname(info.host, sizeof(info.host) - 1);
@@ -130,8 +131,11 @@ static int store_loss(struct da_session *s)
 	struct da_own_loss l;
 
 	s_loss(s, &f);
-	l = (struct da_own_loss){.counter = f.lost_counter, .records = f.lost_records, .samples = f.lost_samples,
-				 .throttled = f.throttled, .pending = f.pending_at_stop};
+	l = (struct da_own_loss){.counter = f.lost_counter,
+				 .records = f.lost_records,
+				 .samples = f.lost_samples,
+				 .throttled = f.throttled,
+				 .pending = f.pending_at_stop};
 	return s_store_text(s, DA_OWN_LOSS, da_own_loss_text(&l));
 }
 
@@ -166,7 +170,8 @@ int s_store_ledgers(struct da_session *s)
 
 int s_store_end(struct da_session *s)
 {
-	struct da_own_end end = {.command_status = s->command_status, .samples = da_session_samples(s)};
+	struct da_own_end end = {.command_status = s->command_status,
+				 .samples = da_session_samples(s)};
 	struct da_facts f;
 	char *text;
 	int rc = s_store_ledgers(s);

@@ -58,7 +58,8 @@ void s_pair_ledger(struct da_session *s, const struct da_ledger *match_snap, siz
 				      out->out[DA_STAGE_RING];
 }
 
-static enum da_state pair_state(const struct da_session *s, size_t cpu, size_t ev, const struct da_ledger *l)
+static enum da_state pair_state(const struct da_session *s, size_t cpu, size_t ev,
+				const struct da_ledger *l)
 {
 	const struct s_pair *p = &s->cpus[cpu].pairs[ev];
 
@@ -83,8 +84,8 @@ void s_pair_facts(struct da_session *s, const struct da_ledger *snap, size_t cpu
 	out->lost = p->counted && p->count.has_lost ? (int64_t)p->count.lost : -1;
 	out->enabled_ns = p->counted ? (int64_t)p->count.enabled_ns : -1;
 	out->running_ns = p->counted ? (int64_t)p->count.running_ns : -1;
-	out->target_absent = s->o.target != DA_TARGET_SYSTEM && p->counted && !p->count.running_ns &&
-			     !p->count.value;
+	out->target_absent = s->o.target != DA_TARGET_SYSTEM && p->counted &&
+			     !p->count.running_ns && !p->count.value;
 }
 
 struct da_ledger da_session_ledger(const struct da_session *cs)
@@ -146,11 +147,13 @@ void s_loss(struct da_session *s, struct da_facts *f)
 		}
 	}
 	f->lost_counter = all ? (int64_t)lost : -1;
-	f->pending_at_stop = all && f->lost_counter >= f->lost_records ? f->lost_counter - f->lost_records : -1;
+	f->pending_at_stop =
+		all && f->lost_counter >= f->lost_records ? f->lost_counter - f->lost_records : -1;
 	f->aux_truncated = f->aux_collisions = f->aux_off_ns = -1;
 }
 
-static int event_facts(struct da_session *s, const struct da_ledger *snap, size_t e, struct da_facts_event *f)
+static int event_facts(struct da_session *s, const struct da_ledger *snap, size_t e,
+		       struct da_facts_event *f)
 {
 	const struct s_event *ev = &s->ev[e];
 
@@ -190,7 +193,8 @@ static void buffer_facts(struct da_session *s, struct da_facts *f)
 			bool source = false;
 
 			for (size_t e = 0; e < s->nr_ev; e++)
-				source |= l->cpus[c]->pairs[e].lane && l->cpus[c]->pairs[e].lane->in[DA_STAGE_RING];
+				source |= l->cpus[c]->pairs[e].lane &&
+					  l->cpus[c]->pairs[e].lane->in[DA_STAGE_RING];
 			b->source_cpus += source;
 		}
 	}

@@ -128,7 +128,8 @@ static void cpuid(char *out, size_t size)
 		snprintf(out, size, "%s,%s,%s,%s", vendor, family, model, step);
 }
 
-static int add_event_desc(struct da_writer *w, const struct writer_features *f, struct da_error *err)
+static int add_event_desc(struct da_writer *w, const struct writer_features *f,
+			  struct da_error *err)
 {
 	struct buf b = {0};
 

@@ -13,12 +13,19 @@
 START_TEST(info)
 {
 	struct da_own_event ev[2] = {
-		{.name = "cpu-clock:u", .producer = DA_PROD_REGS, .unit = "ns", .period = 250000,
+		{.name = "cpu-clock:u",
+		 .producer = DA_PROD_REGS,
+		 .unit = "ns",
+		 .period = 250000,
 		 .dropped_bits = "read_format.lost"},
 		{.name = "odd \"\n name", .producer = DA_PROD_FAULT, .unit = "faults", .period = 1},
 	};
-	struct da_own_info in = {.version = "1.2", .arch = DA_ARCH_X86_64, .host = "here", .events = ev, .nr_events = 2,
-				 .options = (char *)(uintptr_t)"{\"drain\":\"single\"}"};
+	struct da_own_info in = {.version = "1.2",
+				 .arch = DA_ARCH_X86_64,
+				 .host = "here",
+				 .events = ev,
+				 .nr_events = 2,
+				 .options = (char *)(uintptr_t) "{\"drain\":\"single\"}"};
 	struct da_own_info out;
 	char *text = da_own_info_text(&in);
 
@@ -42,8 +49,14 @@ END_TEST
 
 START_TEST(ledger)
 {
-	struct da_own_ledger in = {.event = 3, .cpu = {.cpu = 7, .state = DA_STATE_RUNNING, .count = 12, .lost = -1,
-						       .enabled_ns = 5, .running_ns = 0, .target_absent = true}};
+	struct da_own_ledger in = {.event = 3,
+				   .cpu = {.cpu = 7,
+					   .state = DA_STATE_RUNNING,
+					   .count = 12,
+					   .lost = -1,
+					   .enabled_ns = 5,
+					   .running_ns = 0,
+					   .target_absent = true}};
 	struct da_own_ledger out;
 	char *text;
 
@@ -72,7 +85,12 @@ END_TEST
 
 START_TEST(loss_and_end)
 {
-	struct da_own_loss loss = {.counter = 10, .records = 7, .samples = 0, .throttled = 0, .pending = 3}, loss2;
+	struct da_own_loss loss = {.counter = 10,
+				   .records = 7,
+				   .samples = 0,
+				   .throttled = 0,
+				   .pending = 3},
+			   loss2;
 	struct da_own_end end = {.reason = "signal", .command_status = -1, .samples = 5}, end2;
 	char *text = da_own_loss_text(&loss);
 
@@ -90,7 +108,8 @@ END_TEST
 
 START_TEST(damaged)
 {
-	static const char *const bad[] = {"", "{", "[]", "7", "{\"event\":", "null", "{\"event\":1}x"};
+	static const char *const bad[] = {
+		"", "{", "[]", "7", "{\"event\":", "null", "{\"event\":1}x"};
 	struct da_own_ledger l;
 	struct da_own_info i;
 
@@ -99,7 +118,8 @@ START_TEST(damaged)
 		ck_assert_int_eq(da_own_info_parse(bad[k], strlen(bad[k]), &i), -DA_EDAMAGED);
 	}
 	/* members of the wrong kind read as zero, not as something else */
-	ck_assert_int_eq(da_own_ledger_parse("{\"event\":\"x\",\"cpu\":[],\"ledger\":3}", 33, &l), 0);
+	ck_assert_int_eq(da_own_ledger_parse("{\"event\":\"x\",\"cpu\":[],\"ledger\":3}", 33, &l),
+			 0);
 	ck_assert_uint_eq(l.event, 0);
 	ck_assert_int_eq(da_own_info_parse("{\"events\":[1,null,{}]}", 22, &i), 0);
 	ck_assert_uint_eq(i.nr_events, 3);

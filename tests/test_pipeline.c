@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define PID 77
+#define PID  77
 #define TEXT 0x400000ull
 
 /* uapi asm/perf_regs.h (x86): bit 0 AX, 5 DI, 4 SI, 7 SP, 8 IP, 9 FLAGS */
@@ -43,24 +43,33 @@ static void take(void *ctx, const struct da_report *r, struct da_ledger *led)
 static void setup(struct rig *rig, enum da_producer producer, uint64_t more)
 {
 	static const uint8_t code[] = {
-		0x48, 0x89, 0x07,	/* +0  mov %rax,(%rdi) */
-		0x48, 0x01, 0xc0,	/* +3  add %rax,%rax */
-		0x48, 0x8b, 0x06,	/* +6  mov (%rsi),%rax */
-		0xa4,			/* +9  movsb */
-		0x0f, 0x18, 0x06,	/* +10 prefetchnta (%rsi) */
-		0x64, 0x8b, 0x06,	/* +13 mov %fs:(%rsi),%eax */
-		0x06,			/* +16 invalid in 64-bit mode */
-		0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
+		0x48, 0x89, 0x07, /* +0  mov %rax,(%rdi) */
+		0x48, 0x01, 0xc0, /* +3  add %rax,%rax */
+		0x48, 0x8b, 0x06, /* +6  mov (%rsi),%rax */
+		0xa4,             /* +9  movsb */
+		0x0f, 0x18, 0x06, /* +10 prefetchnta (%rsi) */
+		0x64, 0x8b, 0x06, /* +13 mov %fs:(%rsi),%eax */
+		0x06,             /* +16 invalid in 64-bit mode */
+		0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
+		0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
 	};
-	struct da_rec_mmap m = {.pid = PID, .tid = PID, .addr = TEXT, .len = 0x1000, .prot = PROT_READ | PROT_EXEC,
-				.has_prot = true, .filename = "//anon"};
+	struct da_rec_mmap m = {.pid = PID,
+				.tid = PID,
+				.addr = TEXT,
+				.len = 0x1000,
+				.prot = PROT_READ | PROT_EXEC,
+				.has_prot = true,
+				.filename = "//anon"};
 	struct da_own_code piece = {.pid = PID, .addr = TEXT, .len = sizeof(code), .bytes = code};
 	struct da_pipeline_event ev;
 
 	memset(rig, 0, sizeof(*rig));
-	rig->attr = (struct da_attr){.type = DA_TYPE_SOFTWARE, .size = 128, .sample_period = 10,
-				     .sample_type = DA_SAMPLE_IDENTIFIER | DA_SAMPLE_IP | DA_SAMPLE_TID |
-						    DA_SAMPLE_TIME | DA_SAMPLE_CPU | more,
+	rig->attr = (struct da_attr){.type = DA_TYPE_SOFTWARE,
+				     .size = 128,
+				     .sample_period = 10,
+				     .sample_type = DA_SAMPLE_IDENTIFIER | DA_SAMPLE_IP |
+						    DA_SAMPLE_TID | DA_SAMPLE_TIME | DA_SAMPLE_CPU |
+						    more,
 				     .sample_regs_intr = more & DA_SAMPLE_REGS_INTR ? REGS : 0};
 	rig->tasks = da_tasks_new();
 	rig->store = da_code_store_new(rig->tasks, DA_ARCH_X86_64);
@@ -181,8 +190,9 @@ START_TEST(precise_after)
 	rig.attr.flags |= 2ull << DA_ATTR_PRECISE_SHIFT;
 	da_lane_free(rig.l);
 	da_pipeline_free(rig.p);
-	rig.p = da_pipeline_new(&(struct da_pipeline_event){.attr = &rig.attr, .producer = DA_PROD_REGS}, 1,
-				DA_ARCH_X86_64, rig.tasks, rig.store);
+	rig.p = da_pipeline_new(
+		&(struct da_pipeline_event){.attr = &rig.attr, .producer = DA_PROD_REGS}, 1,
+		DA_ARCH_X86_64, rig.tasks, rig.store);
 	rig.l = da_lane_new(rig.p, take, &rig.got);
 	feed(&rig, s, 0, DA_CTX_USER); /* writes no register: the base still holds */
 	ck_assert_uint_eq(rig.got.nr, 1);
@@ -201,7 +211,7 @@ START_TEST(faults)
 	feed(&rig, s, 0, DA_CTX_USER); /* a fault at address 0 has an address */
 	ck_assert_uint_eq(rig.got.nr, 1);
 	ck_assert(rig.got.r[0].has & DA_HAS_VADDR);
-	ck_assert(!(rig.got.r[0].has & DA_HAS_PADDR)); /* PHYS_ADDR 0 is absent */
+	ck_assert(!(rig.got.r[0].has & DA_HAS_PADDR));   /* PHYS_ADDR 0 is absent */
 	ck_assert_uint_eq(rig.got.r[0].op, DA_OP_WRITE); /* the instruction at IP says so */
 	ck_assert_uint_eq(rig.got.r[0].how, DA_HOW_FAULT);
 	s.addr = 0x123456;
@@ -226,7 +236,8 @@ START_TEST(hardware_address)
 	struct da_samp s = {.addr = 0, .data_src = 0x4}; /* store */
 	struct rig rig;
 
-	setup(&rig, DA_PROD_ADDR, DA_SAMPLE_ADDR | DA_SAMPLE_DATA_SRC | DA_SAMPLE_WEIGHT | DA_SAMPLE_PHYS_ADDR);
+	setup(&rig, DA_PROD_ADDR,
+	      DA_SAMPLE_ADDR | DA_SAMPLE_DATA_SRC | DA_SAMPLE_WEIGHT | DA_SAMPLE_PHYS_ADDR);
 	feed(&rig, s, 0, DA_CTX_USER); /* there 0 is absent */
 	ck_assert_uint_eq(drops(&rig, DA_DROP_ADDR_NONE), 1);
 	s.phys_addr = 0x5000; /* a physical address alone is usable */
@@ -249,8 +260,12 @@ END_TEST
 START_TEST(truncated)
 {
 	uint8_t buf[64] = {9, 0, 0, 0, 2, 0, 16, 0};
-	struct da_rec rec = {.type = DA_REC_SAMPLE, .misc = DA_CTX_USER, .size = 16, .bytes = buf,
-			     .has = DA_SAMPLE_CPU, .cpu = 3};
+	struct da_rec rec = {.type = DA_REC_SAMPLE,
+			     .misc = DA_CTX_USER,
+			     .size = 16,
+			     .bytes = buf,
+			     .has = DA_SAMPLE_CPU,
+			     .cpu = 3};
 	struct rig rig;
 
 	setup(&rig, DA_PROD_FAULT, DA_SAMPLE_ADDR);

@@ -63,7 +63,7 @@ START_TEST(many_laps)
 END_TEST
 
 #define PRODUCERS 4
-#define EACH 50000
+#define EACH      50000
 
 struct shared {
 	struct da_rbuf *b;

@@ -39,7 +39,8 @@ static void conserves(const struct da_session *s)
 	enum da_stage bad = 0;
 
 	ck_assert_msg(da_ledger_conserves(&l, &bad), "layer %s does not conserve: in %llu out %llu",
-		      da_stage_name(bad), (unsigned long long)l.in[bad], (unsigned long long)l.out[bad]);
+		      da_stage_name(bad), (unsigned long long)l.in[bad],
+		      (unsigned long long)l.out[bad]);
 }
 
 static struct run run(const char *event, struct da_session_opts o)
@@ -138,7 +139,8 @@ END_TEST
 /* A buffer of two slots overflows, and the ledger still closes. */
 START_TEST(overflow)
 {
-	struct run r = run("fake/rate=200000,count=40000/", (struct da_session_opts){.buffer_slots = 2});
+	struct run r =
+		run("fake/rate=200000,count=40000/", (struct da_session_opts){.buffer_slots = 2});
 	struct da_ledger l = da_session_ledger(r.s);
 	struct da_counters c = da_ledger_counters(&l);
 
@@ -196,7 +198,9 @@ START_TEST(freed_in_every_state)
 	static const char *const steps[] = {"new", "create", "bind", "enable"};
 
 	for (size_t n = 0; n < sizeof(steps) / sizeof(steps[0]); n++) {
-		struct da_session_opts o = {.target = DA_TARGET_PID, .ids = &(pid_t){getpid()}, .nr_ids = 1,
+		struct da_session_opts o = {.target = DA_TARGET_PID,
+					    .ids = &(pid_t){getpid()},
+					    .nr_ids = 1,
 					    .output = file};
 		struct da_error err = {0};
 		struct da_spec *specs;

@@ -30,23 +30,33 @@ static void remove_dir(void)
 }
 
 static const uint64_t ids[2] = {11, 12};
-static const struct da_attr attr = {
-	.type = DA_TYPE_SOFTWARE, .config = DA_SW_PAGE_FAULTS, .size = 128, .sample_period = 1,
-	.flags = DA_ATTR_SAMPLE_ID_ALL,
-	.sample_type = DA_SAMPLE_IDENTIFIER | DA_SAMPLE_IP | DA_SAMPLE_TID | DA_SAMPLE_TIME | DA_SAMPLE_ADDR |
-		       DA_SAMPLE_CPU};
+static const struct da_attr attr = {.type = DA_TYPE_SOFTWARE,
+				    .config = DA_SW_PAGE_FAULTS,
+				    .size = 128,
+				    .sample_period = 1,
+				    .flags = DA_ATTR_SAMPLE_ID_ALL,
+				    .sample_type = DA_SAMPLE_IDENTIFIER | DA_SAMPLE_IP |
+						   DA_SAMPLE_TID | DA_SAMPLE_TIME | DA_SAMPLE_ADDR |
+						   DA_SAMPLE_CPU};
 
 static int sample(uint8_t *buf, size_t cap, uint64_t n)
 {
-	struct da_samp s = {.mask = attr.sample_type, .id = ids[n % 2], .ip = 0x1000 + n, .pid = 1, .tid = 1,
-			    .time_ns = 100 + n, .addr = 0x7000 + n, .cpu = (uint32_t)(n % 2)};
+	struct da_samp s = {.mask = attr.sample_type,
+			    .id = ids[n % 2],
+			    .ip = 0x1000 + n,
+			    .pid = 1,
+			    .tid = 1,
+			    .time_ns = 100 + n,
+			    .addr = 0x7000 + n,
+			    .cpu = (uint32_t)(n % 2)};
 
 	return da_samp_build(&attr, 2, &s, buf, cap);
 }
 
 static struct da_writer *start(const char *path)
 {
-	struct da_writer_event ev = {.attr = attr, .name = "page-faults:u", .ids = ids, .nr_ids = 2};
+	struct da_writer_event ev = {
+		.attr = attr, .name = "page-faults:u", .ids = ids, .nr_ids = 2};
 	struct da_error err = {0};
 	struct da_writer *w;
 
@@ -94,7 +104,7 @@ static uint64_t read_back(const char *path, const char *name)
 START_TEST(finished)
 {
 	struct da_writer *w = start("f");
-	char *argv[] = {(char *)(uintptr_t)"damon-attrs", (char *)(uintptr_t)"record"};
+	char *argv[] = {(char *)(uintptr_t) "damon-attrs", (char *)(uintptr_t) "record"};
 	struct da_error err = {0};
 	const struct da_file_info *info;
 	struct da_reader *r;

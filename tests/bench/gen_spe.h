@@ -34,7 +34,7 @@ struct gen_spe {
 	uint64_t rng;
 	uint64_t ticks;
 	enum gen_spe_mix mix;
-	uint32_t tid; /* of all records, until changed; 0: one of eight each time */
+	uint32_t tid;              /* of all records, until changed; 0: one of eight each time */
 	struct gen_spe_truth last; /* of the record written last */
 };
 
