@@ -71,7 +71,7 @@ named 11 UNUSABLE rate_above_limit -e cpu-clock -F 100000000 --force
 
 # the sampler
 named 11 UNUSABLE sampler_silent -e fake/fail=silent/
-named 13 UNKNOWN nothing_occurred -e major-faults -- true
+named 13 UNKNOWN nothing_occurred -e alignment-faults -- true
 named 13 UNKNOWN period_too_long -e page-faults -c 100000000
 named 10 PLUMBING-ONLY no_registers -e cpu-clock --no-regs
 named 10 PLUMBING-ONLY event_without_address -e fake/fail=noaddr/
