@@ -433,7 +433,8 @@ static int finish_file(struct da_writer *w, struct da_error *err)
 	uint8_t h[HEADER_BYTES], *b;
 	int rc;
 
-	qsort(w->feat, w->nr_feat, sizeof(*w->feat), by_bit);
+	if (w->nr_feat) /* NULL is no array for qsort */
+		qsort(w->feat, w->nr_feat, sizeof(*w->feat), by_bit);
 	for (size_t i = 0; i < w->nr_feat; i++)
 		len += pad8(w->feat[i].len);
 	b = calloc(1, len ? len : 1);
