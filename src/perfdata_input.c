@@ -253,20 +253,64 @@ int input_read(const struct input *in, uint64_t off, void *buf, size_t n, struct
 
 /* ---- the window ---- */
 
-void window_init(struct window *w, const struct input *in, size_t want)
+void window_init(struct window *w, const struct input *in, size_t want, struct blocks *blocks)
 {
-	*w = (struct window){.in = in, .want = want};
+	*w = (struct window){.in = in, .want = want, .blocks = blocks, .block = NO_BLOCK};
 }
 
 void window_release(struct window *w)
 {
+	if (!w->blocks)
+		free(w->buf);
+	else if (w->block != NO_BLOCK)
+		blocks_unpin(w->blocks, w->block);
+	*w = (struct window){.block = NO_BLOCK};
+}
+
+/* Its own memory, for n bytes at least. Few records are long: with many inputs the windows stay small until
+ * one is. */
+static bool own_room(struct window *w, size_t n)
+{
+	size_t cap = w->cap;
+
+	if (!cap) {
+		cap = w->in->size < w->want ? (size_t)w->in->size : w->want;
+		if (cap < WINDOW_MIN)
+			cap = WINDOW_MIN;
+	}
+	while (cap < n)
+		cap *= 2;
+	if (cap == w->cap)
+		return true;
 	free(w->buf);
-	*w = (struct window){0};
+	w->cap = 0;
+	w->buf = malloc(cap);
+	if (!w->buf)
+		return false;
+	w->cap = cap;
+	return true;
+}
+
+/* A block in which no record waits. */
+static bool block_room(struct window *w)
+{
+	int next;
+
+	if (w->block != NO_BLOCK && !w->blocks->b[w->block].waiting)
+		return true;
+	next = blocks_take(w->blocks);
+	if (next == NO_BLOCK)
+		return false;
+	if (w->block != NO_BLOCK)
+		blocks_unpin(w->blocks, w->block);
+	w->block = next;
+	w->buf = w->blocks->b[next].p;
+	w->cap = BLOCK_BYTES;
+	return true;
 }
 
 const uint8_t *window_slide(struct window *w, uint64_t off, size_t n, struct da_error *err)
 {
-	size_t cap = w->cap;
 	uint64_t left;
 	ssize_t got;
 
@@ -275,28 +319,13 @@ const uint8_t *window_slide(struct window *w, uint64_t off, size_t n, struct da_
 			w->in->name, (unsigned long long)off);
 		return NULL;
 	}
-	if (!cap) {
-		cap = w->in->size < w->want ? (size_t)w->in->size : w->want;
-		if (cap < WINDOW_MIN)
-			cap = WINDOW_MIN;
-	}
-	/* Few records are long: with many inputs the windows stay small until one is. */
-	while (cap < n)
-		cap *= 2;
-	if (cap != w->cap) {
-		free(w->buf);
-		w->len = 0;
-		w->cap = 0;
-		w->buf = malloc(cap);
-		if (!w->buf) {
-			da_fail(err, DA_ENOMEM, 0, "cannot read '%s': out of memory", w->in->name);
-			return NULL;
-		}
-		w->cap = cap;
+	w->len = 0;
+	if (!(w->blocks ? block_room(w) : own_room(w, n))) {
+		da_fail(err, DA_ENOMEM, 0, "cannot read '%s': out of memory", w->in->name);
+		return NULL;
 	}
 	left = w->in->size - off;
 	w->off = off;
-	w->len = 0;
 	got = read_at(w->in, off, w->buf, left < w->cap ? (size_t)left : w->cap, err);
 	if (got < 0)
 		return NULL;
@@ -305,5 +334,7 @@ const uint8_t *window_slide(struct window *w, uint64_t off, size_t n, struct da_
 		return NULL;
 	}
 	w->len = (size_t)got;
+	if (w->blocks)
+		w->blocks->b[w->block].off = off;
 	return w->buf;
 }

@@ -298,12 +298,31 @@ static void damaged_record(struct da_reader *r, const struct stream *s, const st
 		s->in->name, (unsigned long long)raw->offset, raw->type, raw->size);
 }
 
+/* Whose record one is, in a number for the sorter. */
+#define WHO_ZERO (1u << 29) /* laid out by the first event, and not its record */
+#define WHO_NONE (1u << 30) /* nobody's */
+
+static uint32_t pack(const struct who *w)
+{
+	return w->layout == NO_EVENT ? WHO_NONE : w->event == NO_EVENT ? WHO_ZERO : w->event;
+}
+
+static struct who unpack(uint32_t packed, uint32_t type)
+{
+	struct who w = {.kind = kind_of(type), .event = packed, .layout = packed};
+
+	if (packed == WHO_NONE)
+		w.event = w.layout = NO_EVENT;
+	else if (packed == WHO_ZERO)
+		w = (struct who){.kind = w.kind, .event = NO_EVENT, .layout = 0};
+	return w;
+}
+
 static int sort_in(struct da_reader *r, const struct raw *raw, const struct who *w, uint64_t time)
 {
 	struct held h = {.raw = *raw,
 			 .time = time,
-			 .event = w->event,
-			 .layout = w->layout,
+			 .who = pack(w),
 			 .input = (uint32_t)r->turn,
 			 .has_payload = has_payload(raw->type)};
 	int ret = sorter_put(r->sorter, &h);
@@ -363,6 +382,7 @@ static int read_one(struct da_reader *r, struct da_rec *rec)
 static int next_record(struct da_reader *r, struct da_rec *rec)
 {
 	struct held h;
+	struct who w;
 	int ret;
 
 	while (!sorter_get(r->sorter, &h)) {
@@ -374,8 +394,8 @@ static int next_record(struct da_reader *r, struct da_rec *rec)
 	}
 	h.raw.type = u32_at(h.raw.bytes, r->swap);
 	h.raw.misc = u16_at(h.raw.bytes + 4, r->swap);
-	lend(r, &h.raw,
-	     &(struct who){.kind = kind_of(h.raw.type), .event = h.event, .layout = h.layout}, rec);
+	w = unpack(h.who, h.raw.type);
+	lend(r, &h.raw, &w, rec);
 	if (h.has_payload)
 		begin_payload(r, h.input, &h.raw, rec);
 	return 1;
@@ -452,7 +472,7 @@ int da_reader_scan(struct da_reader *r, uint32_t type,
 		struct stream s;
 		struct raw raw;
 
-		stream_init(&s, r, first->in, first->start, first->end, first->win.want);
+		stream_init(&s, r, first->in, first->start, first->end, first->win.want, NULL);
 		s.data_end = first->data_end;
 		s.quiet = true;
 		/* What perf compresses came from the kernel. */

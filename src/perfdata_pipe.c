@@ -108,7 +108,7 @@ static int walk(struct da_reader *r, uint64_t pos, enum what what, struct da_err
 	struct raw raw;
 	int ret;
 
-	stream_init(&s, r, &r->inputs[0], pos, r->inputs[0].size, WINDOW_BYTES);
+	stream_init(&s, r, &r->inputs[0], pos, r->inputs[0].size, WINDOW_BYTES, NULL);
 	s.quiet = true;
 	s.skim = true;
 	while ((ret = stream_next(&s, &raw, err)) > 0) {

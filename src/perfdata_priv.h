@@ -3,6 +3,7 @@
  * What the files of the perf.data reader share; nobody else includes it.
  *
  *   perfdata_input.c    bytes of a file, through a sliding window; spooling of pipes
+ *   perfdata_block.c    memory for records that wait to be sorted
  *   perfdata_event.c    events, ids, where in a record id, time, task and CPU are
  *   perfdata_feature.c  feature sections
  *   perfdata_read.c     open and close: header, sections, messages
@@ -51,16 +52,46 @@ int input_open(struct input *in, const char *path, struct da_error *err);
 int input_read(const struct input *in, uint64_t off, void *buf, size_t n, struct da_error *err);
 void input_close(struct input *in);
 
+/* ---- blocks ---- */
+
+#define BLOCK_BYTES (256u << 10)
+#define BLOCKS_FULL 64                /* so many in use: the sorter must let records go */
+#define BLOCKS_MAX  (3 * BLOCKS_FULL) /* what it may copy meanwhile included; below 256 */
+#define NO_BLOCK    (-1)
+
+struct block {
+	uint8_t *p;       /* BLOCK_BYTES, allocated on first use */
+	uint64_t off;     /* file offset of p[0]; not for copies */
+	uint32_t waiting; /* records in it that the sorter holds */
+	bool pinned;      /* somebody writes to it */
+	bool copies;      /* holds copied records, each behind a u64 with its file offset */
+};
+
+struct blocks {
+	struct block b[BLOCKS_MAX];
+	unsigned in_use;
+};
+
+/* Zero-initialised it has no blocks. */
+void blocks_release(struct blocks *bs);
+/* A block that nobody uses, pinned; NO_BLOCK: out of memory. */
+int blocks_take(struct blocks *bs);
+void blocks_unpin(struct blocks *bs, int i);
+/* One record less waits in it. */
+void blocks_done(struct blocks *bs, unsigned i);
+
 /* A window that slides over an input; lends contiguous bytes. */
 struct window {
 	const struct input *in;
 	uint8_t *buf;
-	size_t cap, len; /* of buf; len bytes of the file are in it */
-	uint64_t off;    /* file offset of buf[0] */
-	size_t want;     /* capacity to allocate on first use */
+	size_t cap, len;       /* of buf; len bytes of the file are in it */
+	uint64_t off;          /* file offset of buf[0] */
+	size_t want;           /* capacity to allocate on first use */
+	struct blocks *blocks; /* buf is one of them; NULL: its own */
+	int block;
 };
 
-void window_init(struct window *w, const struct input *in, size_t want);
+void window_init(struct window *w, const struct input *in, size_t want, struct blocks *blocks);
 void window_release(struct window *w);
 /* Slow path of window_at(). */
 const uint8_t *window_slide(struct window *w, uint64_t off, size_t n, struct da_error *err);
@@ -162,6 +193,7 @@ struct raw {
 	uint16_t misc;
 	uint32_t size;
 	const uint8_t *bytes; /* size bytes; valid until the next stream_next() of this stream */
+	int block;            /* that holds them, or NO_BLOCK */
 	uint64_t offset;
 	uint64_t payload_at, payload_total,
 		payload_avail; /* AUXTRACE and TRACING_DATA only: else not set */
@@ -185,7 +217,7 @@ struct stream {
 };
 
 void stream_init(struct stream *s, struct da_reader *r, const struct input *in, uint64_t pos,
-		 uint64_t end, size_t window);
+		 uint64_t end, size_t window, struct blocks *blocks);
 void stream_release(struct stream *s);
 /* 1: *raw filled; 0: end; negative: I/O error or out of memory. Unknown types are counted and skipped. */
 int stream_next(struct stream *s, struct raw *raw, struct da_error *err);
@@ -220,20 +252,24 @@ void features_release(struct features *f);
 
 /* ---- sorter ---- */
 
-/* A record in the window. The sorter gives it back without type and misc, which are in its bytes. */
+/* A record that waits. `who` is the caller's: whose record it is. */
 struct held {
-	struct raw raw; /* bytes given back are valid until the next sorter_put() */
+	/* Given back without type and misc; its bytes are valid until the next sorter_put(). */
+	struct raw raw;
 	uint64_t time;
-	uint32_t event, layout; /* indices of events, or NO_EVENT */
-	uint32_t input;         /* index of the input that holds the payload */
+	uint32_t who;   /* less than WHO_MAX */
+	uint32_t input; /* index of the input that holds the payload */
 	bool has_payload;
 };
 
+#define WHO_MAX (1u << 31)
+
 struct sorter;
 
-struct sorter *sorter_new(void);
+struct sorter *sorter_new(struct blocks *blocks, bool swap);
 void sorter_free(struct sorter *s);
-/* Copies a record in. Only when sorter_ready() is false. */
+/* Takes a record in: its bytes stay where they are if they are in a block, else they are copied. Only when
+ * sorter_get() has given all that was ready. */
 int sorter_put(struct sorter *s, const struct held *h);
 /* No record with a time up to `limit` will follow any more (as far as anybody knows). */
 void sorter_limit(struct sorter *s, uint64_t limit);
@@ -285,6 +321,7 @@ struct da_reader {
 	uint64_t turn_start; /* latest time of this stream when its turn began */
 	uint64_t turn_left;  /* bytes of records that it may still give */
 	struct progress *progress;
+	struct blocks blocks;
 	struct sorter *sorter;
 	uint64_t round_limit; /* maximum time at the last FINISHED_ROUND */
 	struct pieces pieces;

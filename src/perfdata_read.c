@@ -303,7 +303,7 @@ static int open_streams(struct da_reader *r, const struct stream *first, struct 
 
 	r->streams = calloc(r->nr_inputs, sizeof(*r->streams));
 	r->progress = calloc(r->nr_inputs, sizeof(*r->progress));
-	r->sorter = sorter_new();
+	r->sorter = sorter_new(&r->blocks, r->swap);
 	if (!r->streams || !r->progress || !r->sorter)
 		return reader_no_memory(r, err);
 	if (window < WINDOW_MIN)
@@ -312,7 +312,8 @@ static int open_streams(struct da_reader *r, const struct stream *first, struct 
 		const struct input *in = &r->inputs[i];
 		struct stream *s = &r->streams[i];
 
-		stream_init(s, r, in, 0, in->size, window);
+		/* Blocks are too large for many files: their records are copied. */
+		stream_init(s, r, in, 0, in->size, window, r->nr_inputs == 1 ? &r->blocks : NULL);
 		if (!i) {
 			s->start = s->pos = first->pos;
 			s->end = first->end;
@@ -398,6 +399,7 @@ void da_reader_close(struct da_reader *r)
 	free(r->streams);
 	free(r->progress);
 	sorter_free(r->sorter);
+	blocks_release(&r->blocks);
 	free(r->pieces.buf);
 	events_release(&r->events);
 	if (r->features)

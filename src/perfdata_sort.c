@@ -12,53 +12,53 @@
  * over, except those that are in this round: at a ROUND all up to the maximum of the round before may go.
  *
  * The window is bounded. When it is full the older half goes, and a record that then comes too late is
- * given at once and counted. Records are copied into one block, so that they outlive the read buffer;
- * what stays behind a flush is moved to a second one. Per record there is an entry of 16 bytes and no
- * allocation; entries are merged run by run, and nothing is done for those that are in order already.
+ * given at once and counted. Records stay in the blocks into which the file was read; those that are in none
+ * (unfolded, or of one of many files) are copied into blocks of their own, and so are those that would keep
+ * too many blocks from being used again. Per record there is an entry of 16 bytes and no allocation; entries
+ * are merged run by run, and nothing is done for those that are in order already.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "perfdata_priv.h"
 
-#define WINDOW_MAX  (16u << 20)  /* bytes of records */
 #define ENTRIES_MAX (256u << 10) /* records */
 #define BATCH_BYTES (512u << 10) /* a sort of less is not worth its cost */
 #define RUN_MIN     16           /* shorter runs are made that long by insertion */
-#define BLOCK_FIRST (64u << 10)
 #define CAP_FIRST   1024u
+#define KEPT_MIN    (BLOCKS_FULL / 2) /* blocks in use; with fewer the window is far from full */
+#define IN_PAYLOADS WHO_MAX           /* who: an index of payloads, not of the caller */
+#define NO_PAYLOAD  UINT32_MAX
+
+/* Where a record is: its block in the upper 8 bits, its place in the block in the lower 24. */
+#define PLACE_BITS 24
 
 struct entry {
 	uint64_t time;
-	uint32_t at; /* of struct slot in the block */
+	uint32_t place;
+	uint32_t who;
 };
 
-/* Before the bytes of each record in a block; both are aligned to 8. */
-struct slot {
-	uint64_t offset;
-	uint32_t size, event, layout;
-	bool has_payload;
-};
-
-/* After the bytes, only for records with a payload. */
-struct slot_payload {
+struct payload {
 	uint64_t at, total, avail;
-	uint32_t input;
-};
-
-struct block {
-	uint8_t *p;
-	size_t len, cap;
+	uint32_t input, who;
+	uint32_t next; /* free one */
 };
 
 struct sorter {
-	struct block cur, other;
+	struct blocks *blocks;
+	bool swap;
+	int copy_block; /* copies go to it from copy_at on; NO_BLOCK: to a new one */
+	uint32_t copy_at;
 	struct entry *e, *tmp; /* nr entries in e; both have room for cap */
 	uint32_t *runs;        /* first entry of each run, while merging */
 	size_t nr, cap;
+	struct payload *payloads;
+	uint32_t nr_payloads, cap_payloads, free_payload;
 	size_t sorted;      /* e[0, sorted) stayed behind the flush before */
 	size_t head, ready; /* e[head, ready) can be taken */
 	size_t fresh;       /* bytes put since the flush before */
+	size_t waiting;     /* bytes of all records in e */
 	bool in_order;      /* e[0, nr) is in order as it is */
 	bool limit_new;     /* the limit has risen since the flush before */
 	uint64_t limit;     /* records up to it may go */
@@ -66,12 +66,17 @@ struct sorter {
 	uint64_t max, late;
 };
 
-struct sorter *sorter_new(void)
+struct sorter *sorter_new(struct blocks *blocks, bool swap)
 {
 	struct sorter *s = calloc(1, sizeof(*s));
 
-	if (s)
-		s->in_order = true;
+	if (!s)
+		return NULL;
+	s->blocks = blocks;
+	s->swap = swap;
+	s->copy_block = NO_BLOCK;
+	s->free_payload = NO_PAYLOAD;
+	s->in_order = true;
 	return s;
 }
 
@@ -79,32 +84,14 @@ void sorter_free(struct sorter *s)
 {
 	if (!s)
 		return;
-	free(s->cur.p);
-	free(s->other.p);
 	free(s->e);
 	free(s->tmp);
 	free(s->runs);
+	free(s->payloads);
 	free(s);
 }
 
 /* ---- room ---- */
-
-static int block_room(struct block *b, size_t n)
-{
-	size_t cap = b->cap ? b->cap : BLOCK_FIRST;
-	uint8_t *p;
-
-	if (n <= b->cap - b->len)
-		return 0;
-	while (n > cap - b->len)
-		cap *= 2;
-	p = realloc(b->p, cap);
-	if (!p)
-		return -DA_ENOMEM;
-	b->p = p;
-	b->cap = cap;
-	return 0;
-}
 
 static int entry_room(struct sorter *s)
 {
@@ -130,81 +117,180 @@ static int entry_room(struct sorter *s)
 	return 0;
 }
 
-static size_t aligned(size_t n)
+/* ---- places ---- */
+
+static uint32_t place_at(int block, size_t at)
 {
-	return (n + 7) & ~(size_t)7;
+	return (uint32_t)block << PLACE_BITS | (uint32_t)at;
 }
 
-static size_t slot_bytes(const struct slot *sl)
+static unsigned block_of(uint32_t place)
 {
-	return sizeof(*sl) + aligned(sl->size) +
-	       (sl->has_payload ? sizeof(struct slot_payload) : 0);
+	return place >> PLACE_BITS;
 }
 
-/* What was taken is dropped; what stays behind moves to a block of its own. */
+static uint32_t at_of(uint32_t place)
+{
+	return place & ((1u << PLACE_BITS) - 1);
+}
+
+static const uint8_t *bytes_of(const struct sorter *s, uint32_t place)
+{
+	return s->blocks->b[block_of(place)].p + at_of(place);
+}
+
+static uint64_t offset_of(const struct sorter *s, uint32_t place)
+{
+	const struct block *b = &s->blocks->b[block_of(place)];
+	uint64_t offset;
+
+	if (!b->copies)
+		return b->off + at_of(place);
+	memcpy(&offset, b->p + at_of(place) - sizeof(offset), sizeof(offset));
+	return offset;
+}
+
+/* Copies a record behind its file offset; false: out of memory. */
+static bool copy(struct sorter *s, const uint8_t *bytes, uint32_t size, uint64_t offset,
+		 uint32_t *place)
+{
+	uint32_t need = (uint32_t)sizeof(offset) + ((size + 7) & ~7u);
+	uint8_t *p;
+
+	if (s->copy_block != NO_BLOCK && need > BLOCK_BYTES - s->copy_at) {
+		blocks_unpin(s->blocks, s->copy_block);
+		s->copy_block = NO_BLOCK;
+	}
+	if (s->copy_block == NO_BLOCK) {
+		s->copy_block = blocks_take(s->blocks);
+		if (s->copy_block == NO_BLOCK)
+			return false;
+		s->blocks->b[s->copy_block].copies = true;
+		s->copy_at = 0;
+	}
+	p = s->blocks->b[s->copy_block].p + s->copy_at;
+	memcpy(p, &offset, sizeof(offset));
+	memcpy(p + sizeof(offset), bytes, size);
+	*place = place_at(s->copy_block, s->copy_at + sizeof(offset));
+	s->copy_at += need;
+	return true;
+}
+static uint32_t size_of(const struct sorter *s, uint32_t place)
+{
+	uint16_t size;
+
+	memcpy(&size, bytes_of(s, place) + 6, sizeof(size));
+	return s->swap ? __builtin_bswap16(size) : size;
+}
+
+/* ---- payloads ---- */
+
+static int keep_payload(struct sorter *s, const struct held *h, uint32_t *who)
+{
+	uint32_t i = s->free_payload;
+	struct payload *p;
+
+	if (i != NO_PAYLOAD) {
+		s->free_payload = s->payloads[i].next;
+	} else {
+		if (s->nr_payloads == s->cap_payloads) {
+			uint32_t cap = s->cap_payloads ? 2 * s->cap_payloads : 16;
+
+			p = reallocarray(s->payloads, cap, sizeof(*p));
+			if (!p)
+				return -DA_ENOMEM;
+			s->payloads = p;
+			s->cap_payloads = cap;
+		}
+		i = s->nr_payloads++;
+	}
+	s->payloads[i] = (struct payload){.at = h->raw.payload_at,
+					  .total = h->raw.payload_total,
+					  .avail = h->raw.payload_avail,
+					  .input = h->input,
+					  .who = h->who};
+	*who = IN_PAYLOADS | i;
+	return 0;
+}
+
+static void drop_payload(struct sorter *s, uint32_t who)
+{
+	uint32_t i = who & ~IN_PAYLOADS;
+
+	s->payloads[i].next = s->free_payload;
+	s->free_payload = i;
+}
+
+/* ---- in and out ---- */
+
+/* Records left over that keep many blocks, a quarter of which is not theirs, are copied together: without
+ * that the window would be full of what has been given. */
+static int compact(struct sorter *s)
+{
+	if (s->blocks->in_use < KEPT_MIN ||
+	    s->blocks->in_use * (size_t)BLOCK_BYTES / 4 * 3 < s->waiting)
+		return 0;
+	/* Not into a block that is emptied itself. */
+	if (s->copy_block != NO_BLOCK)
+		blocks_unpin(s->blocks, s->copy_block);
+	s->copy_block = NO_BLOCK;
+	for (size_t i = 0; i < s->nr; i++) {
+		uint32_t from = s->e[i].place, to;
+
+		if (!copy(s, bytes_of(s, from), size_of(s, from), offset_of(s, from), &to))
+			return -DA_ENOMEM;
+		s->blocks->b[block_of(to)].waiting++;
+		blocks_done(s->blocks, block_of(from));
+		s->e[i].place = to;
+	}
+	return 0;
+}
+
+/* What was given is dropped; what stays behind moves to the front. */
 static int reclaim(struct sorter *s)
 {
-	size_t left = s->nr - s->ready;
-	struct block b;
+	for (size_t i = 0; i < s->ready; i++) {
+		const struct entry *e = &s->e[i];
 
-	s->other.len = 0;
-	for (size_t i = 0; i < left; i++) {
-		struct entry *from = &s->e[s->ready + i];
-		const uint8_t *p = s->cur.p + from->at;
-		struct slot sl;
-		size_t n;
-
-		memcpy(&sl, p, sizeof(sl));
-		n = slot_bytes(&sl);
-		if (block_room(&s->other, n) < 0)
-			return -DA_ENOMEM;
-		memcpy(s->other.p + s->other.len, p, n);
-		s->e[i] = (struct entry){.time = from->time, .at = (uint32_t)s->other.len};
-		s->other.len += n;
+		blocks_done(s->blocks, block_of(e->place));
+		if (e->who & IN_PAYLOADS)
+			drop_payload(s, e->who);
 	}
-	b = s->cur;
-	s->cur = s->other;
-	s->other = b;
-	s->nr = s->sorted = left;
+	s->nr -= s->ready;
+	memmove(s->e, s->e + s->ready, s->nr * sizeof(*s->e));
+	s->sorted = s->nr;
 	s->head = s->ready = 0;
 	s->fresh = 0;
-	return 0;
+	if (s->copy_block != NO_BLOCK && !s->blocks->b[s->copy_block].waiting)
+		s->copy_at = 0;
+	return compact(s);
 }
 
 int sorter_put(struct sorter *s, const struct held *h)
 {
-	struct slot sl = {.offset = h->raw.offset,
-			  .size = h->raw.size,
-			  .event = h->event,
-			  .layout = h->layout,
-			  .has_payload = h->has_payload};
-	size_t n = slot_bytes(&sl);
-	uint8_t *p;
+	struct entry e = {.time = h->time, .who = h->who};
 
 	if (s->ready && reclaim(s) < 0)
 		return -DA_ENOMEM;
-	if (block_room(&s->cur, n) < 0 || entry_room(s) < 0)
+	if (entry_room(s) < 0)
 		return -DA_ENOMEM;
+	if (h->raw.block != NO_BLOCK)
+		e.place = place_at(h->raw.block,
+				   (size_t)(h->raw.bytes - s->blocks->b[h->raw.block].p));
+	else if (!copy(s, h->raw.bytes, h->raw.size, h->raw.offset, &e.place))
+		return -DA_ENOMEM;
+	if (h->has_payload && keep_payload(s, h, &e.who) < 0)
+		return -DA_ENOMEM;
+	s->blocks->b[block_of(e.place)].waiting++;
 	if (s->nr && h->time < s->e[s->nr - 1].time)
 		s->in_order = false;
 	if (h->time < s->given)
 		s->late++;
 	if (h->time > s->max)
 		s->max = h->time;
-	s->e[s->nr++] = (struct entry){.time = h->time, .at = (uint32_t)s->cur.len};
-	p = s->cur.p + s->cur.len;
-	memcpy(p, &sl, sizeof(sl));
-	memcpy(p + sizeof(sl), h->raw.bytes, h->raw.size);
-	if (h->has_payload) {
-		struct slot_payload sp = {.at = h->raw.payload_at,
-					  .total = h->raw.payload_total,
-					  .avail = h->raw.payload_avail,
-					  .input = h->input};
-
-		memcpy(p + sizeof(sl) + aligned(h->raw.size), &sp, sizeof(sp));
-	}
-	s->cur.len += n;
-	s->fresh += n;
+	s->e[s->nr++] = e;
+	s->fresh += h->raw.size;
+	s->waiting += h->raw.size;
 	return 0;
 }
 
@@ -310,7 +396,7 @@ void sorter_limit(struct sorter *s, uint64_t limit)
 
 int sorter_work(struct sorter *s, bool end)
 {
-	bool full = s->cur.len >= WINDOW_MAX || s->nr >= ENTRIES_MAX;
+	bool full = s->blocks->in_use >= BLOCKS_FULL || s->nr >= ENTRIES_MAX;
 	size_t go;
 
 	if (s->ready && s->head == s->ready && reclaim(s) < 0)
@@ -321,8 +407,8 @@ int sorter_work(struct sorter *s, bool end)
 		return 0;
 	sort(s);
 	go = end ? s->nr : below(s, s->limit);
-	if (full && go < s->nr / 2)
-		go = s->nr / 2;
+	if (full && go < (s->nr + 1) / 2)
+		go = (s->nr + 1) / 2;
 	s->limit_new = false;
 	s->fresh = 0;
 	s->sorted = s->nr;
@@ -338,28 +424,25 @@ int sorter_work(struct sorter *s, bool end)
 bool sorter_get(struct sorter *s, struct held *out)
 {
 	const struct entry *e;
-	struct slot_payload sp;
-	struct slot sl;
-	const uint8_t *p;
 
 	if (s->head == s->ready)
 		return false;
 	e = &s->e[s->head++];
-	p = s->cur.p + e->at;
-	memcpy(&sl, p, sizeof(sl));
-	out->raw.offset = sl.offset;
-	out->raw.size = sl.size;
-	out->raw.bytes = p + sizeof(sl);
+	out->raw.bytes = bytes_of(s, e->place);
+	out->raw.offset = offset_of(s, e->place);
+	out->raw.size = size_of(s, e->place);
+	s->waiting -= out->raw.size;
 	out->time = e->time;
-	out->event = sl.event;
-	out->layout = sl.layout;
-	out->has_payload = sl.has_payload;
-	if (sl.has_payload) {
-		memcpy(&sp, p + sizeof(sl) + aligned(sl.size), sizeof(sp));
-		out->raw.payload_at = sp.at;
-		out->raw.payload_total = sp.total;
-		out->raw.payload_avail = sp.avail;
-		out->input = sp.input;
+	out->who = e->who;
+	out->has_payload = e->who & IN_PAYLOADS;
+	if (out->has_payload) {
+		const struct payload *p = &s->payloads[e->who & ~IN_PAYLOADS];
+
+		out->who = p->who;
+		out->input = p->input;
+		out->raw.payload_at = p->at;
+		out->raw.payload_total = p->total;
+		out->raw.payload_avail = p->avail;
 	}
 	return true;
 }

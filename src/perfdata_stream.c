@@ -23,14 +23,14 @@
 #define BUDGET_SLACK   REC_MAX /* so that a payload as long as the buffer does not end at 0 */
 
 void stream_init(struct stream *s, struct da_reader *r, const struct input *in, uint64_t pos,
-		 uint64_t end, size_t window)
+		 uint64_t end, size_t window, struct blocks *blocks)
 {
 	memset(s, 0, sizeof(*s));
 	s->r = r;
 	s->in = in;
 	s->start = s->pos = pos;
 	s->end = s->data_end = end;
-	window_init(&s->win, in, window);
+	window_init(&s->win, in, window, blocks);
 }
 
 void stream_release(struct stream *s)
@@ -225,6 +225,7 @@ static int zip_next(struct stream *s, struct raw *raw, struct da_error *err)
 		raw->misc = h.misc;
 		raw->size = h.size;
 		raw->bytes = p;
+		raw->block = NO_BLOCK;
 		raw->offset = s->zip_rec;
 		return 1;
 	}
@@ -428,6 +429,7 @@ int stream_next(struct stream *s, struct raw *raw, struct da_error *err)
 		raw->misc = h.misc;
 		raw->size = h.size;
 		raw->bytes = bytes;
+		raw->block = s->win.block;
 		raw->offset = s->pos;
 		s->pos += h.size;
 		if (h.type == DA_REC_AUXTRACE || h.type == DA_REC_TRACING_DATA)

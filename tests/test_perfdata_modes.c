@@ -343,6 +343,43 @@ START_TEST(directory_is_merged)
 }
 END_TEST
 
+/* Within a ring records are nearly in order only: what a file gives next may be older than what it gave. */
+START_TEST(directory_nearly_in_order)
+{
+	struct da_error err = {0};
+	struct gen_file f = {0};
+	struct gen out = {0}, streams[2] = {{0}, {0}};
+	char *dir = rec_make_dir();
+	struct da_reader *r;
+	struct tally t;
+
+	rec_events(&f, false);
+	gen_features(&f);
+	gen_file_build(&f, &out);
+	for (uint64_t i = 0; i < 20000; i++) {
+		/* the last of each sixteen comes first */
+		uint64_t time = i / 16 * 16 + (i + 15) % 16;
+
+		rec_sample_a(&streams[0], 1 + 2 * time, i, 301);
+		rec_sample_a(&streams[1], 2 + 2 * time, i, 302);
+	}
+	rec_put_file(dir, "data", &out);
+	rec_put_file(dir, "data.0", &streams[0]);
+	rec_put_file(dir, "data.1", &streams[1]);
+	ck_assert_int_eq(da_reader_open(&r, dir, &err), 0);
+	tally(r, &t);
+	ck_assert_uint_eq(t.by_type[DA_REC_SAMPLE], 40000);
+	ck_assert_uint_eq(t.backwards, 0);
+	ck_assert_uint_eq(da_reader_info(r)->late_records, 0);
+	da_reader_close(r);
+	rec_remove_dir(dir);
+	gen_free(&streams[0]);
+	gen_free(&streams[1]);
+	gen_free(&out);
+	gen_file_free(&f);
+}
+END_TEST
+
 /* A directory with `data` alone is that file; its rounds count. */
 START_TEST(directory_with_data_only)
 {
@@ -417,6 +454,7 @@ int main(void)
 	tcase_add_test(tc, pipe_one_event_without_ids);
 	tcase_add_test(tc, pipe_tracing_data);
 	tcase_add_test(tc, directory_is_merged);
+	tcase_add_test(tc, directory_nearly_in_order);
 	tcase_add_test(tc, directory_with_data_only);
 	tcase_add_test(tc, directory_with_damage);
 	suite_add_tcase(suite, tc);

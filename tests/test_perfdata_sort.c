@@ -27,7 +27,7 @@
 #endif
 
 /* addr numbers the samples in file order. */
-static const struct da_attr attr = {
+static struct da_attr attr = {
 	.type = 4, .sample_type = DA_SAMPLE_TIME | DA_SAMPLE_ADDR, .flags = DA_ATTR_SAMPLE_ID_ALL};
 #define SAMPLE_BYTES 24
 
@@ -58,9 +58,13 @@ static void add(struct times *ts, uint64_t t)
 	ts->t[ts->nr++] = t;
 }
 
+/* Raw bytes that make samples longer, where a test wants that. */
+static uint32_t longer;
+
 static void sample(struct gen *g, uint64_t time, uint64_t number)
 {
-	struct da_samp s = {.time_ns = time, .addr = number};
+	static const uint8_t raw[256];
+	struct da_samp s = {.time_ns = time, .addr = number, .raw = raw, .raw_size = longer};
 
 	gen_sample(g, &attr, &s);
 }
@@ -92,7 +96,7 @@ static size_t read_numbers(const char *path, uint64_t *numbers, uint64_t *late)
 	struct da_error err = {0};
 	struct da_reader *r;
 	struct da_rec rec;
-	size_t nr = 0;
+	size_t nr = 0, bad = 0;
 	int ret;
 
 	ck_assert_int_eq(da_reader_open(&r, path, &err), 0);
@@ -101,11 +105,13 @@ static size_t read_numbers(const char *path, uint64_t *numbers, uint64_t *late)
 
 		if (rec.type != DA_REC_SAMPLE)
 			continue;
-		ck_assert_int_eq(da_samp_parse(&attr, rec.bytes, rec.size, rec.swap, &s), 0);
-		ck_assert_uint_eq(s.time_ns, rec.time_ns);
+		/* an assertion of Check is a system call: one for all of them */
+		bad += da_samp_parse(&attr, rec.bytes, rec.size, rec.swap, &s) < 0 ||
+		       s.time_ns != rec.time_ns;
 		numbers[nr++] = s.addr;
 	}
 	ck_assert_int_eq(ret, 0);
+	ck_assert_uint_eq(bad, 0);
 	ck_assert(!da_reader_info(r)->damaged);
 	*late = da_reader_info(r)->late_records;
 	da_reader_close(r);
@@ -140,10 +146,11 @@ static void assert_sorted(const struct times *ts, bool swap)
 	qsort(want, nr, sizeof(*want), by_time);
 	ck_assert_uint_eq(read_numbers(path, got, &late), nr);
 	ck_assert_uint_eq(late, 0);
-	for (size_t i = 0; i < nr; i++)
-		ck_assert_msg(got[i] == want[i].number,
-			      "place %zu: sample %" PRIu64 ", not %" PRIu64, i, got[i],
-			      want[i].number);
+	for (size_t i = 0; i < nr; i++) {
+		if (got[i] != want[i].number)
+			ck_abort_msg("place %zu: sample %" PRIu64 ", not %" PRIu64, i, got[i],
+				     want[i].number);
+	}
 	free(got);
 	free(want);
 	gen_unlink(path);
@@ -178,34 +185,50 @@ START_TEST(small_inputs)
 END_TEST
 
 /* CPUs drained one after the other, each with its samples in order, and rounds in between: any number of
- * CPUs, of samples a round, any interleaving. */
+ * CPUs, of samples a round, any interleaving. What a CPU recorded while the round before was under way may be
+ * drained in this one only: rounds overlap in time by half. */
 START_TEST(random_rounds)
 {
 	for (int trial = 0; trial < 10; trial++) {
 		unsigned cpus = 1 + (unsigned)(next_random() % 7);
-		uint64_t per_round = 1 + next_random() % (trial < 6 ? 40 : 8000), start = 1;
+		uint64_t per_round = 1 + next_random() % (trial < 6 ? 40 : 16000), start = 1;
 		struct times ts = {0};
 
-		while (ts.nr < (trial < 6 ? 3000 : 60000)) {
-			uint64_t longest = 1;
-
+		while (ts.nr < (trial < 6 ? 3000 : 150000)) {
 			for (unsigned cpu = 0; cpu < cpus; cpu++) {
-				/* what a CPU recorded since the pass before last may only be drained now */
 				uint64_t t = start, n = next_random() % per_round;
 
 				for (uint64_t i = 0; i < n; i++) {
 					t += next_random() % 5;
 					add(&ts, t);
 				}
-				if (t - start > longest)
-					longest = t - start;
 			}
 			add(&ts, ROUND);
-			start += longest;
+			start += 2 * per_round; /* a round lasts up to 4 times that */
 		}
 		assert_sorted(&ts, trial & 1);
 		free(ts.t);
 	}
+}
+END_TEST
+
+/* The latest sample of a round does not let go what the next round may still bring: with so many samples
+ * that nothing waits for company. */
+START_TEST(rounds_overlap)
+{
+	struct times ts = {0};
+	uint64_t nr = 60000;
+
+	for (uint64_t round = 0; round < 6; round++) {
+		/* one CPU ahead of the other by half a round */
+		for (uint64_t i = 0; i < nr; i++)
+			add(&ts, 1 + nr * round + i + nr / 2);
+		for (uint64_t i = 0; i < nr; i++)
+			add(&ts, 1 + nr * round + i);
+		add(&ts, ROUND);
+	}
+	assert_sorted(&ts, false);
+	free(ts.t);
 }
 END_TEST
 
@@ -254,11 +277,27 @@ START_TEST(random_order)
 }
 END_TEST
 
+/* A few records that wait for long, scattered over everything that is read: they must not keep the memory of
+ * all that was read around them, and lose their place for it. */
+START_TEST(few_wait_for_long)
+{
+	struct times ts = {0};
+
+	longer = 204;
+	attr.sample_type |= DA_SAMPLE_RAW;
+	for (uint64_t i = 0; i < 250000; i++)
+		add(&ts, i % 10 == 0 ? 1000000 + i : 1 + i);
+	assert_sorted(&ts, false);
+	assert_sorted(&ts, true);
+	free(ts.t);
+}
+END_TEST
+
 /* Samples that come too late for the window: each is given all the same, once, and counted. */
 START_TEST(too_late)
 {
 	struct times ts = {0};
-	uint64_t nr = 1200000, *got, late = 0, backwards = 0;
+	uint64_t nr = 1200000, *got, late = 0, backwards = 0, twice = 0;
 	uint8_t *seen;
 	size_t n;
 	char *path;
@@ -271,16 +310,79 @@ START_TEST(too_late)
 	n = read_numbers(path, got, &late);
 	ck_assert_uint_eq(n, nr);
 	for (size_t i = 0; i < n; i++) {
-		ck_assert_uint_eq(seen[got[i]], 0);
+		twice += seen[got[i]];
 		seen[got[i]] = 1;
 		backwards += i && ts.t[got[i]] < ts.t[got[i - 1]];
 	}
+	ck_assert_uint_eq(twice, 0);
 	ck_assert_uint_eq(late, 4);
 	ck_assert_uint_eq(backwards, 4);
 	free(got);
 	free(seen);
 	free(ts.t);
 	gen_unlink(path);
+}
+END_TEST
+
+/* Any times and any lengths, far more than the window: each record is given once, as it was written. */
+START_TEST(every_record_once)
+{
+	struct gen_file f = {.nr_ev = 1, .data = {.swap = _i}};
+	uint64_t nr = 150000, given = 0, aux = 0, bad = 0;
+	static uint8_t raw[512], payload[64];
+	struct da_error err = {0};
+	struct gen out = {0};
+	struct da_reader *r;
+	struct da_rec rec;
+	uint8_t *seen = calloc(nr, 1);
+	char *path;
+
+	attr.sample_type |= DA_SAMPLE_RAW;
+	f.ev[0].attr = attr;
+	for (uint64_t i = 0; i < nr; i++) {
+		struct da_samp s = {
+			.addr = i, .raw = raw, .raw_size = 4 + 8 * (uint32_t)(next_random() % 60)};
+
+		s.time_ns = 1 + (i % 3 ? i : next_random() % nr);
+		memset(raw, (int)i, s.raw_size);
+		gen_sample(&f.data, &attr, &s);
+		if (i % 1000 == 0)
+			gen_auxtrace(&f.data, payload, sizeof(payload), sizeof(payload), i);
+		if (i % 50000 == 49999)
+			gen_round(&f.data);
+	}
+	gen_features(&f);
+	gen_file_build(&f, &out);
+	path = gen_write(out.p, out.len);
+	ck_assert_int_eq(da_reader_open(&r, path, &err), 0);
+	while (da_reader_next(r, &rec, &err) > 0) {
+		struct da_samp s;
+
+		if (rec.type == DA_REC_AUXTRACE) {
+			aux++;
+			bad += rec.payload_size != sizeof(payload);
+		}
+		if (rec.type != DA_REC_SAMPLE)
+			continue;
+		if (da_samp_parse(&attr, rec.bytes, rec.size, rec.swap, &s) < 0 || s.addr >= nr ||
+		    memcmp(rec.bytes, out.p + rec.offset, rec.size) != 0) {
+			bad++;
+			continue;
+		}
+		bad += seen[s.addr] || s.raw[s.raw_size - 1] != (uint8_t)s.addr;
+		seen[s.addr] = 1;
+		given++;
+	}
+	ck_assert_int_eq(err.code, 0);
+	ck_assert_uint_eq(bad, 0);
+	ck_assert_uint_eq(given, nr);
+	ck_assert_uint_eq(aux, nr / 1000);
+	ck_assert_uint_gt(da_reader_info(r)->late_records, 0);
+	da_reader_close(r);
+	gen_unlink(path);
+	gen_free(&out);
+	gen_file_free(&f);
+	free(seen);
 }
 END_TEST
 
@@ -433,10 +535,13 @@ int main(void)
 	tcase_add_test(tc, rounds);
 	tcase_add_test(tc, small_inputs);
 	tcase_add_test(tc, random_rounds);
+	tcase_add_test(tc, rounds_overlap);
 	tcase_add_test(tc, no_rounds);
 	tcase_add_test(tc, in_order_and_reversed);
 	tcase_add_test(tc, random_order);
+	tcase_add_test(tc, few_wait_for_long);
 	tcase_add_test(tc, too_late);
+	tcase_add_loop_test(tc, every_record_once, 0, 2);
 	tcase_add_test(tc, round_beyond_the_window);
 	tcase_add_test(tc, strange_times);
 	tcase_add_test(tc, records_without_time);
