@@ -45,9 +45,9 @@ int opts_ids(const char *s, pid_t **ids, size_t *nr);
 /* "auto" (NULL too), "always", "never" for a stream: auto is colour on a terminal without NO_COLOR. */
 int opts_color(const char *s, FILE *f, bool *out);
 
-/* --regions: "vma", or "fixed=SIZE" with a power of two of 4k or more. -DA_EUSAGE: *o is untouched. */
+/* --regions: "density", "vma", or "fixed=SIZE" with a power of two of 4k or more. -DA_EUSAGE: *o is untouched. */
 int opts_regions(const char *s, struct da_match_opts *o);
-#define OPTS_REGIONS_WANTED "vma, or fixed=SIZE with a power of two of 4k or more"
+#define OPTS_REGIONS_WANTED "density, vma, or fixed=SIZE with a power of two of 4k or more"
 
 /* ---- events and target ---- */
 

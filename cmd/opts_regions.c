@@ -17,6 +17,10 @@ int opts_regions(const char *s, struct da_match_opts *o)
 		o->regions = DA_REGIONS_VMA;
 		return 0;
 	}
+	if (!strcmp(s, "density")) {
+		o->regions = DA_REGIONS_DENSITY;
+		return 0;
+	}
 	if (strncmp(s, fixed, strlen(fixed)) || opts_size(s + strlen(fixed), &bytes) ||
 	    bytes < FIXED_MIN || (bytes & (bytes - 1)))
 		return -DA_EUSAGE;

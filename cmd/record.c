@@ -73,10 +73,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case OPT_REGIONS:
 		if (opts_regions(arg, &a->match))
-			opts_usage(
-				state,
-				"bad regions '%s' (wanted: vma, or fixed=SIZE with a power of two of 4k or more)",
-				arg);
+			opts_usage(state, "bad regions '%s' (wanted: " OPTS_REGIONS_WANTED ")",
+				   arg);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -123,7 +121,7 @@ static char *options_json(const struct args *a, const char *spec)
 	da_json_object(&m.w, NULL);
 	da_json_string(&m.w, "event", spec);
 	da_json_string(&m.w, "drain", a->ev.drain == DA_DRAIN_SINGLE ? "single" : "percpu");
-	da_json_string(&m.w, "regions", a->match.regions == DA_REGIONS_FIXED ? "fixed" : "vma");
+	da_json_string(&m.w, "regions", da_regions_name(a->match.regions));
 	if (a->match.regions == DA_REGIONS_FIXED)
 		da_json_u64(&m.w, "fixed_bytes", a->match.fixed_bytes);
 	da_json_bool(&m.w, "phys", a->ev.phys);

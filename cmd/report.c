@@ -63,7 +63,7 @@ static const struct argp_option options[] = {
 	{"fields", 'F', "LIST", 0, "Fields of --format=samples: time, cpu, pid, tid, comm, event, ip, sym, dso, addr, "
 		"phys_addr, weight, data_src, data_page_size, period, op, size, how, region", 1},
 	{NULL, 0, NULL, 0, "What to show:", 2},
-	{"regions", OPT_REGIONS, "HOW", 0, "vma (default), or fixed=SIZE", 2},
+	{"regions", OPT_REGIONS, "HOW", 0, "density (default), vma, or fixed=SIZE", 2},
 	{"event", 'e', "LIST", 0, "Only these events, by name or number: a,b", 2},
 	{"pid", 'p', "LIST", 0, "Only these processes", 2},
 	{"comm", OPT_COMM, "NAME", 0, "Only tasks of this name; may be repeated", 2},
@@ -475,7 +475,7 @@ int cmd_report(int argc, char **argv)
 		.args_doc = "[FILE]",
 		.doc = "Decodes a recording into regions and heat maps.",
 	};
-	struct args a = {.render = {.heatmap = true}};
+	struct args a = {.render = {.heatmap = true}, .offline.match.regions = DA_REGIONS_DENSITY};
 	error_t rc = argp_parse(&argp, argc, argv, 0, NULL, &a);
 	int status;
 

@@ -19,7 +19,9 @@
 #include "da_stage.h"
 #include "da_task.h"
 
-enum da_regions { DA_REGIONS_VMA, DA_REGIONS_FIXED, DA_REGIONS_NR };
+/* What regions are: mappings; chunks of a fixed size; or mappings cut where their sampled density changes. */
+enum da_regions { DA_REGIONS_VMA, DA_REGIONS_FIXED, DA_REGIONS_DENSITY, DA_REGIONS_NR };
+const char *da_regions_name(enum da_regions r);
 enum da_space_kind { DA_SPACE_VIRTUAL, DA_SPACE_PHYSICAL };
 
 struct da_match_opts {
@@ -35,6 +37,7 @@ struct da_match_opts {
 	bool accumulate; /* keep per-region numbers and heat cells (report); false: counters only (live) */
 	bool part;        /* to be merged into another with da_match_merge() */
 	size_t max_cells; /* bound of heat cells over all spaces, 32 bytes each; 0: 192 Ki */
+	size_t max_places; /* bound of the cells that regions are cut from, 48 bytes each; 0: 96 Ki */
 };
 
 /* Numbers of one event in one region. Events in different units are never added. */
@@ -56,6 +59,7 @@ struct da_region {
 	const struct da_region_stat
 		*by_event; /* nr_by_event, ascending; events without a report are left out */
 	uint32_t nr_by_event;
+	uint32_t area; /* position in its space's areas of what it was cut from */
 };
 
 struct da_space {
@@ -66,9 +70,11 @@ struct da_space {
 	const char *comm;
 	struct da_region *regions; /* sorted, disjoint; valid after da_match_finish() */
 	size_t nr_regions;
+	/* What regions were cut from, sorted and disjoint: the mappings. Else the regions themselves. */
+	struct da_region *areas;
+	size_t nr_areas;
 	struct da_ledger ledger; /* match and update of this space only */
-	struct da_heat
-		*heat; /* zones are positions in regions; NULL without reports or accumulate */
+	struct da_heat *heat; /* zones are positions in areas; NULL without reports or accumulate */
 	uint64_t from_ns, to_ns; /* life of the address space; 0, UINT64_MAX: not known */
 };
 

@@ -18,8 +18,11 @@
 /* Of a part, which is a slice of the recording: it needs fewer, and all its tables fit such a cache. */
 #define PART_CELLS       (24u * 1024)
 #define PART_CELLS_SPACE (12u * 1024)
-#define FEW_CELLS        64 /* a heat has room for so many from the start */
-#define PHYS_CHUNK       (16ull << 20)
+/* For cutting regions: 48 bytes each, with the table's free slots 6 MiB. */
+#define MAX_PLACES  (96u * 1024)
+#define PART_PLACES (24u * 1024)
+#define FEW_CELLS   64 /* a heat has room for so many from the start */
+#define PHYS_CHUNK  (16ull << 20)
 #define MAX_CPUS                                                                                   \
 	65536 /* a CPU number beyond this comes from damage; it is counted on the last one */
 
@@ -52,6 +55,16 @@ struct da_match *da_match_new(const struct da_match_opts *o, struct da_tasks *ta
 		memcpy(m->pids, o->pids, o->nr_pids * sizeof(*m->pids));
 		qsort(m->pids, o->nr_pids, sizeof(*m->pids), match_by_number);
 	}
+	if (o->accumulate && o->regions == DA_REGIONS_DENSITY) {
+		size_t places = o->max_places ? o->max_places : o->part ? PART_PLACES : MAX_PLACES;
+
+		m->sketch = sketch_new(places, m->index.seed);
+		if (!m->sketch) {
+			free(m->pids);
+			free(m);
+			return NULL;
+		}
+	}
 	return m;
 }
 
@@ -64,6 +77,8 @@ void da_match_free(struct da_match *m)
 	match_thaw_all(m);
 	for (i = 0; i < m->nr_spaces; i++) {
 		da_heat_free(m->space[i].pub.heat);
+		if (m->space[i].pub.areas != m->space[i].pub.regions)
+			free(m->space[i].pub.areas);
 		free(m->space[i].pub.regions);
 	}
 	for (i = 0; i < m->nr_texts; i++)
@@ -81,6 +96,8 @@ void da_match_free(struct da_match *m)
 	free(m->label);
 	free(m->texts);
 	free(m->joined);
+	free(m->cut_stat);
+	sketch_free(m->sketch);
 	free(m->work);
 	free(m->ledger);
 	free(m->met);
@@ -260,6 +277,8 @@ static void accumulate(struct da_match *m, const struct place *at, struct da_reg
 		st->hit_start = addr;
 	if (addr >= st->hit_end)
 		st->hit_end = addr + 1; /* no region reaches the last address */
+	if (m->sketch && sketch_add(m->sketch, at->entry, r, addr))
+		m->no_memory = true;
 	if (!(r->has & DA_HAS_TIME))
 		return;
 	w = match_work(m, at->space, r->event, r->time_ns);

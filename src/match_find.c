@@ -85,7 +85,7 @@ static void freeze(struct da_match *m, struct proc *p, uint64_t generation, uint
 	thaw(m, p);
 	p->generation = generation;
 	da_tasks_span(m->tasks, p->pid, time_ns, &p->frozen_from_ns, &p->frozen_to_ns);
-	if (m->o.regions == DA_REGIONS_VMA)
+	if (m->o.regions != DA_REGIONS_FIXED)
 		maps = maps_at(m, p->pid, time_ns, &nr);
 	if (m->frozen_ranges + nr > MAX_FROZEN_RANGES)
 		match_thaw_all(m);
@@ -202,7 +202,7 @@ uint32_t match_space_at(struct da_match *m, struct proc *p, uint64_t time_ns)
 
 struct place match_virtual(struct da_match *m, struct proc *p, const struct da_report *r)
 {
-	if (m->o.regions == DA_REGIONS_VMA)
+	if (m->o.regions != DA_REGIONS_FIXED)
 		return frozen_at(m, p, time_of(r)) ? frozen_map_at(m, p, r) : map_at(m, p, r);
 	return match_chunk(m, match_space_at(m, p, time_of(r)), r->vaddr, m->o.fixed_bytes, r);
 }

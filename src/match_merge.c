@@ -171,7 +171,8 @@ void da_match_merge(struct da_match *m, struct da_match *part)
 		merge_ledgers(m, part);
 		ok = merge_spaces(m, part, &n) && merge_mappings(m, part, &n) &&
 		     merge_chunks(m, part, &n) && merge_stats(m, part, &n) &&
-		     merge_heat(m, part, &n) && merge_work(m, part, &n);
+		     merge_heat(m, part, &n) && merge_work(m, part, &n) &&
+		     (!m->sketch || !sketch_merge(m->sketch, part->sketch, n.entry));
 	}
 	if (!ok)
 		m->no_memory = true;

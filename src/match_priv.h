@@ -13,6 +13,7 @@
 #include "da_heat.h"
 #include "da_match.h"
 #include "da_region_set.h"
+#include "region_sketch.h"
 
 #define NONE UINT32_MAX
 
@@ -180,6 +181,8 @@ struct da_match {
 	uint64_t interval_from, interval_to,
 		interval; /* the sampling interval of the last report */
 	size_t cells;
+	struct sketch *sketch;           /* NULL: regions are not cut */
+	struct da_region_stat *cut_stat; /* by_event of regions that were cut */
 	struct pending pending[PENDING];
 	unsigned next_pending;
 	bool no_memory;
@@ -238,5 +241,11 @@ struct work *match_work(struct da_match *m, uint32_t space, uint32_t event, uint
 
 /* Entries to sorted disjoint regions, for every space. 0 or -DA_ENOMEM. */
 int match_build_regions(struct da_match *m);
+
+/* ---- match_refine.c ---- */
+
+/* Cuts mappings into regions; area[] gives an entry's position in its space's regions, which become its areas.
+ * 0 or -DA_ENOMEM. */
+int match_refine(struct da_match *m, const uint32_t *area);
 
 #endif

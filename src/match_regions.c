@@ -390,12 +390,12 @@ static int hand_out_stats(struct da_match *m)
 
 static int build_spaces(struct da_match *m, uint32_t *order)
 {
-	struct span *hits = m->o.regions == DA_REGIONS_VMA ? gather_hits(m) : NULL;
+	struct span *hits = m->o.regions != DA_REGIONS_FIXED ? gather_hits(m) : NULL;
 	struct entries x = {m->entry, hits};
 	size_t i, nr, first = 0;
 	int err = 0;
 
-	if (m->o.regions == DA_REGIONS_VMA && !hits)
+	if (m->o.regions != DA_REGIONS_FIXED && !hits)
 		return -DA_ENOMEM;
 	for (i = 0; i < m->nr_entries; i++)
 		order[i] = (uint32_t)i;
@@ -423,10 +423,15 @@ static int build_all(struct da_match *m, uint32_t *order)
 		return err;
 	for (i = 0; i < m->nr_entries; i++) /* heat zones were entries */
 		order[i] = m->entry[i].stat;
-	for (i = 0; i < m->nr_spaces && !err; i++)
-		if (m->space[i].pub.heat)
-			err = da_heat_rezone(m->space[i].pub.heat, order);
-	return err;
+	for (i = 0; i < m->nr_spaces && !err; i++) {
+		struct da_space *s = &m->space[i].pub;
+
+		s->areas = s->regions;
+		s->nr_areas = s->nr_regions;
+		if (s->heat)
+			err = da_heat_rezone(s->heat, order);
+	}
+	return err || !m->sketch ? err : match_refine(m, order);
 }
 
 int match_build_regions(struct da_match *m)
@@ -438,7 +443,7 @@ int match_build_regions(struct da_match *m)
 	if (!m->o.accumulate)
 		return 0; /* nothing was kept of what was hit where */
 	da_tasks_each_mm(m->tasks, life_of_mm, m);
-	for (i = 0; i < m->nr_spaces && m->o.regions == DA_REGIONS_VMA; i++) {
+	for (i = 0; i < m->nr_spaces && m->o.regions != DA_REGIONS_FIXED; i++) {
 		if (!m->space[i].pub.mm || !m->space[i].pub.ledger.out[DA_STAGE_MATCH])
 			continue;
 		err = add_silent_maps(m, &m->space[i]);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "da_render.h"
+#include "render_ages.h"
 #include "render_format.h"
 #include "render_rows.h"
 #include "utf8.h"
@@ -29,8 +30,9 @@ static void put_name(FILE *f, const char *name)
 }
 
 static void put_row(FILE *f, const struct da_offline_result *r, const struct da_space *s,
-		    const struct row *w, const struct totals *all)
+		    const struct row *w, const struct totals *all, const struct ages *ages)
 {
+	struct age age = ages_get(ages, w->g);
 	double share = all->accesses ? (double)w->st->accesses / (double)all->accesses : 0;
 
 	if (s->kind == DA_SPACE_PHYSICAL) {
@@ -44,15 +46,20 @@ static void put_row(FILE *f, const struct da_offline_result *r, const struct da_
 	put_name(f, w->g->label);
 	fputc(',', f);
 	put_name(f, r->events[w->st->event].name);
-	fprintf(f, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.6g,%.6g\n", w->st->samples,
+	fprintf(f, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.6g,%.6g", w->st->samples,
 		w->st->accesses, w->st->reads, w->st->writes, share,
 		share_error(share, all->samples));
+	if (age.known)
+		fprintf(f, ",%" PRIu64 ",%" PRIu64 "\n", age.age_ns, age.idle_ns);
+	else
+		fputs(",,\n", f);
 }
 
 static int put_space(FILE *f, const struct da_offline_result *r, const struct da_space *s,
 		     const struct da_render_opts *o, struct totals *total)
 {
 	struct row *rows;
+	struct ages ages;
 	size_t nr, i;
 	uint32_t e;
 
@@ -60,11 +67,14 @@ static int put_space(FILE *f, const struct da_offline_result *r, const struct da
 	for (e = 0; e < r->nr_events; e++) {
 		if (!total[e].samples)
 			continue;
-		if (rows_in_order(s, e, o->sort, &rows, &nr))
+		if (ages_make(&ages, r, s, e) || rows_in_order(s, e, o->sort, &rows, &nr)) {
+			ages_release(&ages);
 			return -DA_ENOMEM;
+		}
 		for (i = 0; i < nr && (!o->limit || i < o->limit); i++)
-			put_row(f, r, s, &rows[i], &total[e]);
+			put_row(f, r, s, &rows[i], &total[e], &ages);
 		free(rows);
+		ages_release(&ages);
 	}
 	return 0;
 }
@@ -77,7 +87,8 @@ int da_render_report_csv(FILE *f, const struct da_offline_result *r, const struc
 
 	if (!total)
 		return -DA_ENOMEM;
-	fputs("space,pid,comm,start,end,label,event,samples,accesses,reads,writes,share,error\n",
+	fputs("space,pid,comm,start,end,label,event,samples,accesses,reads,writes,share,error,"
+	      "age_ns,idle_ns\n",
 	      f);
 	for (i = 0; i < da_match_nr_spaces(r->match) && !err; i++)
 		err = put_space(f, r, da_match_space(r->match, i), o, total);

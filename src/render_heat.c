@@ -205,7 +205,7 @@ static void put_gap(const struct canvas *c, size_t row)
 	if (b->start - a->end < c->p->row_bytes / SMALL_GAP || b->start == a->end)
 		return;
 	for (i = (size_t)a->last_zone + 1; i < b->zone; i++)
-		undrawn += stat_of(&c->s->regions[i], c->p->event) != NULL;
+		undrawn += stat_of(&c->s->areas[i], c->p->event) != NULL;
 	ink(c->f, c->o, INK_DIM);
 	fprintf(c->f, "%*s%s %s %s ", (int)c->address - 1, "", c->sign->gap, c->sign->bar,
 		format_bytes(text, b->start - a->end));
@@ -229,7 +229,7 @@ static void put_row_label(const struct canvas *c, size_t row)
 		fputs(text, c->f);
 	} else if (!row || c->p->rows[row - 1].last_zone != at->zone) {
 		fputc(' ', c->f);
-		put_text(c->f, label_name(c->s->regions[at->zone].label), c->label - 1, c->o->utf8);
+		put_text(c->f, label_name(c->s->areas[at->zone].label), c->label - 1, c->o->utf8);
 	}
 }
 
@@ -289,7 +289,7 @@ static void layout(struct canvas *c)
 
 	c->address = last >> 48 ? 16 : 12;
 	for (i = 0; i < c->p->nr_rows; i++) {
-		size_t n = text_columns(label_name(c->s->regions[c->p->rows[i].zone].label));
+		size_t n = text_columns(label_name(c->s->areas[c->p->rows[i].zone].label));
 
 		widest = n > widest ? (unsigned)n : widest;
 	}
@@ -304,8 +304,8 @@ static size_t max_rows(const struct da_space *s, uint32_t event)
 	uint64_t n = 0;
 	size_t i;
 
-	for (i = 0; i < s->nr_regions && n < MAX_ROWS * PER_ROW; i++) {
-		const struct da_region_stat *st = stat_of(&s->regions[i], event);
+	for (i = 0; i < s->nr_areas && n < MAX_ROWS * PER_ROW; i++) {
+		const struct da_region_stat *st = stat_of(&s->areas[i], event);
 
 		n += st ? st->samples : 0;
 	}
@@ -320,7 +320,8 @@ int render_heat(FILE *f, const struct da_offline_result *r, const struct da_spac
 			   .o = o,
 			   .s = s,
 			   .sign = o->utf8 ? &unicode : &ascii,
-			   .mappings = s->kind == DA_SPACE_VIRTUAL && r->regions == DA_REGIONS_VMA};
+			   .mappings =
+				   s->kind == DA_SPACE_VIRTUAL && r->regions != DA_REGIONS_FIXED};
 	unsigned frame = 3; /* bars, and the blank after the address */
 	size_t rows;
 	struct plan p;

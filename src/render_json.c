@@ -8,6 +8,7 @@
 #include "da_facts_json.h"
 #include "da_json.h"
 #include "da_render.h"
+#include "render_ages.h"
 #include "render_damon.h"
 #include "render_format.h"
 #include "render_plan.h"
@@ -23,6 +24,7 @@ struct json {
 	struct da_json_out w;
 	const struct da_offline_result *r;
 	struct totals *total; /* of the space under way, by event */
+	struct ages *ages;    /* the same */
 };
 
 static void put_input(struct json *j)
@@ -165,6 +167,17 @@ static void put_lost(struct json *j)
 
 /* ---- spaces ---- */
 
+static void put_age(struct json *j, struct age a)
+{
+	if (a.known) {
+		da_json_u64(&j->w, "age_ns", a.age_ns);
+		da_json_u64(&j->w, "idle_ns", a.idle_ns);
+	} else {
+		da_json_null(&j->w, "age_ns");
+		da_json_null(&j->w, "idle_ns");
+	}
+}
+
 static void put_region(struct json *j, const struct da_region *g)
 {
 	uint32_t i;
@@ -187,6 +200,7 @@ static void put_region(struct json *j, const struct da_region *g)
 		da_json_u64(&j->w, "writes", st->writes);
 		da_json_double(&j->w, "share", share);
 		da_json_double(&j->w, "error", share_error(share, all->samples));
+		put_age(j, ages_get(&j->ages[st->event], g));
 		da_json_close(&j->w);
 	}
 	da_json_close(&j->w);
@@ -291,10 +305,12 @@ static int put_heats(struct json *j, const struct da_space *s)
 
 static int put_space(struct json *j, const struct da_space *s)
 {
-	size_t i;
-	int err;
+	size_t i, made;
+	int err = 0;
 
 	totals_of(s, j->total, j->r->nr_events);
+	for (made = 0; made < j->r->nr_events && !err; made++)
+		err = ages_make(&j->ages[made], j->r, s, (uint32_t)made);
 	da_json_object(&j->w, NULL);
 	da_json_string(&j->w, "kind", s->kind == DA_SPACE_PHYSICAL ? "physical" : "virtual");
 	if (s->kind == DA_SPACE_PHYSICAL) {
@@ -305,10 +321,12 @@ static int put_space(struct json *j, const struct da_space *s)
 		da_json_string(&j->w, "comm", s->comm);
 	}
 	da_json_array(&j->w, "regions");
-	for (i = 0; i < s->nr_regions; i++)
+	for (i = 0; i < s->nr_regions && !err; i++)
 		put_region(j, &s->regions[i]);
 	da_json_close(&j->w);
-	err = put_heats(j, s);
+	while (made)
+		ages_release(&j->ages[--made]);
+	err = err ? err : put_heats(j, s);
 	da_json_close(&j->w);
 	return err;
 }
@@ -320,8 +338,12 @@ int da_render_report_json(FILE *f, const struct da_offline_result *r)
 	int err = 0;
 
 	j.total = calloc(r->nr_events + 1, sizeof(*j.total));
-	if (!j.total)
+	j.ages = calloc(r->nr_events + 1, sizeof(*j.ages));
+	if (!j.total || !j.ages) {
+		free(j.total);
+		free(j.ages);
 		return -DA_ENOMEM;
+	}
 	da_json_begin(&j.w, f, false);
 	da_json_object(&j.w, NULL);
 	da_json_u64(&j.w, "schema_version", 1);
@@ -332,6 +354,7 @@ int da_render_report_json(FILE *f, const struct da_offline_result *r)
 	put_counters(&j);
 	put_ledgers(&j);
 	put_lost(&j);
+	da_json_string(&j.w, "regions", da_regions_name(r->regions));
 	da_json_array(&j.w, "spaces");
 	for (i = 0; i < da_match_nr_spaces(r->match) && !err; i++)
 		if (da_match_space(r->match, i)->ledger.out[DA_STAGE_MATCH])
@@ -343,5 +366,6 @@ int da_render_report_json(FILE *f, const struct da_offline_result *r)
 		da_json_finish(&j.w);
 	}
 	free(j.total);
+	free(j.ages);
 	return err;
 }

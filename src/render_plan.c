@@ -41,8 +41,8 @@ uint64_t plan_time(const struct plan *p, size_t column)
 /* ---- columns ---- */
 
 /* The time of the recording in which this space lived; a process of a moment fills the picture too. */
-static void choose_time(struct plan *p, const struct da_offline_result *r, const struct da_space *s,
-			size_t max_columns)
+void plan_span(struct plan *p, const struct da_offline_result *r, const struct da_space *s,
+	       size_t max_columns)
 {
 	uint64_t h0 = 0, h1 = 0, bytes, bin, bins;
 
@@ -78,8 +78,8 @@ static size_t rows_of_height(struct plan *p, const struct da_space *s, uint64_t 
 	size_t i, n = 0;
 
 	p->shared_rows = false;
-	for (i = 0; i < s->nr_regions; i++) {
-		const struct da_region *g = &s->regions[i];
+	for (i = 0; i < s->nr_areas; i++) {
+		const struct da_region *g = &s->areas[i];
 		const struct da_region_stat *st = stat_of(g, p->event);
 		uint64_t at, last;
 
@@ -121,13 +121,13 @@ static int by_size(const void *a, const void *b)
 static int choose_regions(struct plan *p, const struct da_space *s, size_t max_rows, bool *share)
 {
 	size_t room = max_rows / 2, nr = 0, i; /* a region may need several rows */
-	uint64_t *samples = reallocarray(NULL, s->nr_regions + 1, sizeof(*samples)), all = 0,
+	uint64_t *samples = reallocarray(NULL, s->nr_areas + 1, sizeof(*samples)), all = 0,
 		 kept = 0;
 
 	if (!samples)
 		return -DA_ENOMEM;
-	for (i = 0; i < s->nr_regions; i++) {
-		const struct da_region_stat *st = stat_of(&s->regions[i], p->event);
+	for (i = 0; i < s->nr_areas; i++) {
+		const struct da_region_stat *st = stat_of(&s->areas[i], p->event);
 
 		if (!st)
 			continue;
@@ -207,7 +207,7 @@ static void mark_unseen(struct plan *p, const struct da_offline_result *r, const
 				continue;
 			for (uint32_t z = p->rows[row].zone;
 			     seen && from >= t1 && z <= p->rows[row].last_zone; z++)
-				from = s->regions[z].from_ns < from ? s->regions[z].from_ns : from;
+				from = s->areas[z].from_ns < from ? s->areas[z].from_ns : from;
 			p->unseen[i] = !seen || from >= t1;
 		}
 	}
@@ -238,7 +238,7 @@ int plan_make(struct plan *p, const struct da_offline_result *r, const struct da
 
 	memset(p, 0, sizeof(*p));
 	p->event = event;
-	choose_time(p, r, s, max_columns);
+	plan_span(p, r, s, max_columns);
 	err = choose_rows(p, s, max_rows);
 	if (err)
 		return err;

@@ -17,7 +17,7 @@ struct plan {
 	uint32_t event;
 	uint64_t t0_ns, t1_ns; /* [t0, t1) */
 	size_t columns, nr_rows;
-	struct da_heat_row *rows; /* by address; zones are regions of the space */
+	struct da_heat_row *rows; /* by address; zones are areas of the space */
 	uint64_t *cells;          /* nr_rows * columns */
 	bool *unseen; /* the same: nobody was looking there and then; such a cell has no count */
 	bool *lost;   /* per column: something was lost in this time */
@@ -35,6 +35,9 @@ bool plan_possible(const struct da_space *s, uint32_t event);
 int plan_make(struct plan *p, const struct da_offline_result *r, const struct da_space *s,
 	      uint32_t event, size_t max_columns, size_t max_rows);
 void plan_release(struct plan *p);
+/* The time shown and the number of columns, of p->event; part of plan_make(). */
+void plan_span(struct plan *p, const struct da_offline_result *r, const struct da_space *s,
+	       size_t max_columns);
 /* Start of a column. */
 uint64_t plan_time(const struct plan *p, size_t column);
 

@@ -9,12 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "render_ages.h"
 #include "render_damon.h"
 #include "render_format.h"
 #include "render_ink.h"
 #include "render_rows.h"
 
-#define NUMBERS    49 /* columns of the table of regions between address and label */
+#define NUMBERS    52 /* columns of the table of regions between address and label */
 #define MAX_DROPS  4
 #define FEW_LINES  10 /* of a list that is not the matter */
 #define SMALL_PART 20 /* a process with less than a 20th of the samples gets one line */
@@ -321,26 +322,45 @@ static void put_events(struct text *t)
 
 /* ---- tables of regions ---- */
 
-static void put_number(struct text *t, int columns, bool known, uint64_t n)
+/* "41.7ms": a time in six columns. */
+static void put_age(struct text *t, bool known, uint64_t ns)
 {
-	char a[WORD];
+	char a[WORD], *space;
 
-	fprintf(t->f, " %*s", columns, known ? format_count(a, n) : "-");
+	format_time(a, ns);
+	space = strchr(a, ' ');
+	if (space)
+		memmove(space, space + 1, strlen(space));
+	fprintf(t->f, " %6s", known ? ns ? a : "0" : "-");
 }
 
-static void put_region(struct text *t, const struct row *w, const struct totals *all, int address)
+/* Of those with a known direction; a read-modify-write is both. */
+static void put_writes(struct text *t, const struct da_region_stat *st)
+{
+	uint64_t known =
+		st->reads + st->writes < st->samples ? st->reads + st->writes : st->samples;
+
+	if (known)
+		fprintf(t->f, " %4.0f", 100 * (double)st->writes / (double)known);
+	else
+		fprintf(t->f, " %4s", "-");
+}
+
+static void put_region(struct text *t, const struct row *w, const struct totals *all,
+		       const struct ages *ages, int address)
 {
 	double share = all->accesses ? (double)w->st->accesses / (double)all->accesses : 0;
-	bool directed = w->st->reads || w->st->writes;
+	struct age age = ages_get(ages, w->g);
 	char a[WORD];
 
 	fprintf(t->f, "%*" PRIx64 " %8s", address, w->g->start,
 		format_bytes(a, w->g->end - w->g->start));
-	put_number(t, 9, true, w->st->samples);
+	fprintf(t->f, " %9s", format_count(a, w->st->samples));
 	fprintf(t->f, " %6.1f", 100 * share);
 	fprintf(t->f, " %4.1f", 100 * share_error(share, all->samples));
-	put_number(t, 7, directed, w->st->reads);
-	put_number(t, 7, directed, w->st->writes);
+	put_writes(t, w->st);
+	put_age(t, age.known, age.age_ns);
+	put_age(t, age.known, age.idle_ns);
 	fputs("  ", t->f);
 	put_text(t->f, label_name(w->g->label), t->o->width - (unsigned)address - NUMBERS,
 		 t->o->utf8);
@@ -355,16 +375,23 @@ static int put_table(struct text *t, const struct da_space *s, uint32_t event)
 	char a[WORD], b[WORD];
 	int address = s->nr_regions && s->regions[s->nr_regions - 1].start >> 48 ? 16 : 12;
 
-	if (rows_in_order(s, event, t->o->sort, &rows, &nr))
+	struct ages ages;
+
+	if (ages_make(&ages, t->r, s, event))
 		return -DA_ENOMEM;
+	if (rows_in_order(s, event, t->o->sort, &rows, &nr)) {
+		ages_release(&ages);
+		return -DA_ENOMEM;
+	}
 	shown = t->o->limit && nr > t->o->limit ? t->o->limit : nr;
 	ink(t->f, t->o, INK_DIM);
-	fprintf(t->f, "%*s %8s %9s %6s %s %7s %7s  %s", address, "ADDRESS", "SIZE", "SAMPLES",
-		"SHARE%", t->o->utf8 ? "  \xc2\xb1%" : " +-%", "READS", "WRITES", "REGION");
+	fprintf(t->f, "%*s %8s %9s %6s %s %4s %6s %6s  %s", address, "ADDRESS", "SIZE", "SAMPLES",
+		"SHARE%", t->o->utf8 ? "  \xc2\xb1%" : " +-%", "W%", "AGE", "IDLE", "REGION");
 	ink(t->f, t->o, INK_NONE);
 	fputc('\n', t->f);
 	for (i = 0; i < shown; i++)
-		put_region(t, &rows[i], &t->total[event], address);
+		put_region(t, &rows[i], &t->total[event], &ages, address);
+	ages_release(&ages);
 	for (i = shown; i < nr; i++)
 		rest += rows[i].st->samples;
 	free(rows);

@@ -688,7 +688,9 @@ START_TEST(any_number_of_threads)
 	uint64_t samples = 0, matched = 0;
 
 	opts.report = NULL;
-	if (_i) {
+	if (_i == 2) {
+		opts.match.regions = DA_REGIONS_DENSITY;
+	} else if (_i) {
 		opts.match.regions = DA_REGIONS_FIXED;
 		opts.match.fixed_bytes = 1 << 20;
 	}
@@ -847,7 +849,7 @@ static Suite *suite(void)
 	tcase_add_test(c, other_traces);
 	tcase_add_test(c, damaged_bytes);
 	tcase_add_test(c, filters);
-	tcase_add_loop_test(c, any_number_of_threads, 0, 2);
+	tcase_add_loop_test(c, any_number_of_threads, 0, 3);
 	tcase_add_test(c, parts_add_up);
 	tcase_add_test(c, vectors);
 	suite_add_tcase(s, c);

@@ -547,7 +547,7 @@ START_TEST(nothing_to_show)
 	ck_assert_uint_eq(da_json_count(&all), 0);
 	ck_assert_str_eq(render(CSV, &o),
 			 "space,pid,comm,start,end,label,event,samples,accesses,reads,writes,"
-			 "share,error\n");
+			 "share,error,age_ns,idle_ns\n");
 }
 END_TEST
 
