@@ -16,12 +16,21 @@
 #include "da_render_verdict.h"
 #include "pager.h"
 #include "run.h"
+#include "whatif.h"
 
 #define WORKLOAD_NS 1000000000ull /* of the built-in workload */
 #define WATCH_NS    3000000000ull /* of a process that was given without a duration */
 #define DAMAGED     5             /* exit status: what could be read was judged */
 
-enum { OPT_MAX_DROP = 0x100, OPT_MIN_VALID, OPT_REQUIRE, OPT_ANY, OPT_FORMAT, OPT_COLOR };
+enum {
+	OPT_MAX_DROP = 0x100,
+	OPT_MIN_VALID,
+	OPT_REQUIRE,
+	OPT_ANY,
+	OPT_FORMAT,
+	OPT_COLOR,
+	OPT_WHAT_IF
+};
 
 static const struct format {
 	const char *name;
@@ -38,7 +47,9 @@ struct args {
 	const char *input, *output, *color;
 	const struct format *format;
 	struct da_verdict_opts limits;
-	bool quiet, verbose;
+	bool quiet, verbose, what_if;
+	const char *models[WHATIF_MAX];
+	size_t nr_models;
 };
 
 /* What is judged, and what a recording added to it. */
@@ -46,12 +57,16 @@ struct evidence {
 	struct da_facts facts, decode;
 	bool from_file, recorded, damaged;
 	int64_t resync_bytes;
+	uint64_t regions; /* of the space that has most of them */
+	struct da_lab_plan lab;
+	bool has_lab;
 };
 
 /* clang-format off */
 static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "What to judge:", -1},
 	{"input", 'i', "FILE", 0, "A recording (ours or any perf.data) instead of a run now; -e picks events of it", -1},
+	{"what-if", OPT_WHAT_IF, "MODEL", OPTION_ARG_OPTIONAL, "With -i: replay its reports through other report buffers; MODEL is one more, KEY=VALUE,...", -1},
 	{NULL, 0, NULL, 0, "What must hold (else the exit status says so):", 5},
 	{"max-drop", OPT_MAX_DROP, "PCT", 0, "At most PCT percent of reports or samples lost (exit 14)", 5},
 	{"min-valid", OPT_MIN_VALID, "PCT", 0, "At least PCT percent of samples with an address (exit 14)", 5},
@@ -83,8 +98,24 @@ static const struct format *format_of(const char *name)
 	return NULL;
 }
 
+static void add_model(struct args *a, const char *text, const struct argp_state *state)
+{
+	struct da_error err = {0};
+
+	if (whatif_check(text, &err))
+		opts_usage(state, "%s", err.msg);
+	if (a->nr_models == WHATIF_MAX)
+		opts_usage(state, "more than %d models for --what-if", WHATIF_MAX);
+	a->models[a->nr_models++] = text;
+}
+
 static void check_args(const struct args *a, const struct argp_state *state)
 {
+	if (a->what_if && (!a->input || !strcmp(a->input, "-")))
+		opts_usage(state, "--what-if reads a recording twice: it needs -i FILE");
+	if (a->what_if && strcmp(a->format->name, "text") != 0 &&
+	    strcmp(a->format->name, "json") != 0)
+		opts_usage(state, "--what-if is shown as text or json");
 	if (!a->input)
 		return;
 	if (a->ev.command)
@@ -126,6 +157,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->limits.require_plumbing = !strcmp(arg, "plumbing");
 		if (!a->limits.require_plumbing && strcmp(arg, "full") != 0)
 			opts_usage(state, "unknown level '%s' (wanted: full, plumbing)", arg);
+		break;
+	case OPT_WHAT_IF:
+		a->what_if = true;
+		if (arg)
+			add_model(a, arg, state);
 		break;
 	case OPT_ANY:
 		a->limits.any = true;
@@ -325,11 +361,21 @@ static int decode(const char *path, const struct da_offline_opts *o, struct args
 	ev->from_file = true;
 	ev->damaged = r->damaged;
 	ev->resync_bytes = r->lost.resync_bytes;
+	for (size_t i = 0; i < da_match_nr_spaces(r->match); i++)
+		if (da_match_space(r->match, i)->nr_regions > ev->regions)
+			ev->regions = da_match_space(r->match, i)->nr_regions;
 	rc = da_facts_from_offline(r, &ev->facts, &ev->decode, &ev->recorded);
 	da_offline_close(off);
 	if (rc)
 		fputs("damon-attrs: error: out of memory\n", stderr);
 	return rc ? 1 : 0;
+}
+
+static void keep_conclusion(const struct da_lab_plan *p, struct da_facts *f)
+{
+	snprintf(f->drops_cause, sizeof(f->drops_cause), "%s", p->cause);
+	snprintf(f->drops_evidence, sizeof(f->drops_evidence), "%s", p->evidence);
+	snprintf(f->drops_advice, sizeof(f->drops_advice), "%s", p->advice);
 }
 
 /* Only the events that were asked for are judged; the decode filtered the others out. */
@@ -338,6 +384,7 @@ static int file_evidence(struct args *a, struct evidence *ev)
 	/* decoded as report does it, so that both show the same ledger */
 	struct da_offline_opts o = {.match = {.virt = true, .phys = true, .accumulate = true}};
 	const char **events = NULL;
+	struct da_error err = {0};
 	int status;
 
 	if (a->ev.events) {
@@ -349,6 +396,14 @@ static int file_evidence(struct args *a, struct evidence *ev)
 		o.events = events;
 	}
 	status = decode(a->input, &o, a, ev);
+	if (!status && a->what_if) {
+		ev->has_lab = true;
+		if (whatif_run(a->input, events, o.nr_events, &ev->facts, ev->regions, a->models,
+			       a->nr_models, &ev->lab, &err))
+			status = fail(&err);
+		else
+			keep_conclusion(&ev->lab, &ev->facts);
+	}
 	free(events);
 	return status;
 }
@@ -406,6 +461,7 @@ static int write_verdict(const struct args *a, const struct evidence *ev,
 		.decode = ev->from_file ? &ev->decode : NULL,
 		.recorded = ev->recorded,
 		.resync_bytes = ev->resync_bytes,
+		.lab = ev->has_lab ? &ev->lab : NULL,
 		.verbose = a->verbose,
 		.quiet = a->quiet,
 	};
@@ -457,6 +513,7 @@ int cmd_diagnose(int argc, char **argv)
 		status = judge(&a, &ev);
 	da_facts_release(&ev.facts);
 	da_facts_release(&ev.decode);
+	da_lab_plan_release(&ev.lab);
 	opts_events_release(&a.ev);
 	return status;
 }

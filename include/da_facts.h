@@ -97,6 +97,8 @@ struct da_facts {
 	int64_t lost_counter, lost_records, lost_samples, throttled, aux_truncated, aux_collisions,
 		aux_off_ns;
 	int64_t pending_at_stop; /* lost_counter - lost_records */
+	/* drops of the report buffers, when an experiment named their cause (da_lab.h); "" none did */
+	char drops_cause[32], drops_evidence[256], drops_advice[256];
 	/* teardown */
 	bool disabled_before_drain, released_all, aux_before_event;
 	int command_status;  /* wait(2) status; -1 none */

@@ -6,6 +6,7 @@
 
 #include "da_facts_json.h"
 #include "da_json.h"
+#include "da_render_lab.h"
 #include "da_render_verdict.h"
 
 static void put_causes(struct da_json_out *w, const struct da_check *c)
@@ -232,6 +233,8 @@ void da_render_verdict_json(FILE *f, const struct da_verdict_view *v)
 	put_ledgers(&w, v);
 	put_lost(&w, v);
 	put_buffers(&w, v->facts);
+	if (v->lab)
+		da_render_lab_json(&w, v->lab);
 	da_json_close(&w);
 	da_json_finish(&w);
 }

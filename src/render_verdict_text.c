@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "da_render_lab.h"
 #include "da_render_verdict.h"
 #include "render_format.h"
 #include "utf8.h"
@@ -273,6 +274,10 @@ void da_render_verdict_text(FILE *f, const struct da_verdict_view *v)
 	}
 	if (v->verbose || (d->level != DA_LEVEL_FULL && d->level != DA_LEVEL_PLUMBING))
 		put_cpus(&o, v->facts);
+	if (v->lab) {
+		fputc('\n', f);
+		da_render_lab_text(f, v->lab, v->width);
+	}
 	fputc('\n', f);
 	put_tail(&o, v);
 }

@@ -392,10 +392,35 @@ static void slow_cause(const struct vd_event *e, const struct buffers *b, struct
 	       e->ev->effective_period ? 4 * e->ev->effective_period : 1000000);
 }
 
+/* What an experiment showed is better evidence than what the buffers looked like. */
+static const char *experiment_cause(const struct vd_event *e, struct da_check *c)
+{
+	static const struct {
+		const char *id, *words;
+	} known[] = {
+		{"fan_in", "fan-in"},
+		{"slow_consumer", "slow consumer"},
+		{"report_buffer_small", "report buffer too small"},
+	};
+	const struct da_facts *f = e->f;
+	struct da_cause *k;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (strcmp(known[i].id, f->drops_cause) != 0)
+			continue;
+		k = vd_cause(c, known[i].id);
+		vd_cause_evidence(k, "replayed: %s", f->drops_evidence);
+		vd_fix(k, "drops would be 0 with %s",
+		       f->drops_advice[0] ? f->drops_advice : "nothing that was tried");
+		return known[i].words;
+	}
+	return NULL;
+}
+
 bool vd_note_drops(const struct vd_event *e, struct da_check *c)
 {
 	uint64_t lost = dropped(e);
-	const char *why = "cause not measured";
+	const char *why;
 	struct buffers b;
 	struct da_cause *k;
 	char pct[16];
@@ -403,7 +428,8 @@ bool vd_note_drops(const struct vd_event *e, struct da_check *c)
 	if (!lost)
 		return false;
 	look_at_buffers(e->f, &b);
-	if (is_fan_in(&b)) {
+	why = experiment_cause(e, c);
+	if (!why && is_fan_in(&b)) {
 		why = "fan-in";
 		k = vd_cause(c, "fan_in");
 		vd_cause_evidence(k,
@@ -412,10 +438,10 @@ bool vd_note_drops(const struct vd_event *e, struct da_check *c)
 				  b.worst->source_cpus, b.worst->name, b.worst->slots,
 				  b.worst->peak, b.empty);
 		vd_fix(k, "damon-attrs diagnose -e %s --drain=percpu", vd_spec(e));
-	} else if (b.worst && b.horizon_s >= 1) {
+	} else if (!why && b.worst && b.horizon_s >= 1) {
 		why = "slow consumer";
 		slow_cause(e, &b, c);
-	} else if (b.worst) {
+	} else if (!why && b.worst) {
 		why = "report buffer too small";
 		small_cause(e, &b, c);
 		/* Between these a larger buffer may or may not do: both are named. */
@@ -423,7 +449,7 @@ bool vd_note_drops(const struct vd_event *e, struct da_check *c)
 			slow_cause(e, &b, c);
 	}
 	vd_percent((double)lost, (double)e->n.reports, pct);
-	title(c, "%s of reports dropped: %s", pct, why);
+	title(c, "%s of reports dropped: %s", pct, why ? why : "cause not measured");
 	vd_evidence(c,
 		    "%" PRIu64 " of %" PRIu64 " reports dropped: overflow %" PRIu64
 		    ", overwritten %" PRIu64 ", nested %" PRIu64 "; peak %" PRIu64

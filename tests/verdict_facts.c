@@ -211,6 +211,14 @@ void spoil_fan_in_single(struct run *r)
 					     .source_cpus = 2};
 }
 
+/* The buffers look like fan-in, and the replay showed something else. */
+void spoil_experiment(struct run *r)
+{
+	spoil_fan_in_single(r);
+	snprintf(r->f.drops_cause, sizeof(r->f.drops_cause), "slow_consumer");
+	snprintf(r->f.drops_evidence, sizeof(r->f.drops_evidence), "a faster reader drops 0");
+}
+
 void spoil_small_buffers(struct run *r)
 {
 	spoil_spe_with_aux(r);
