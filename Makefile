@@ -6,8 +6,11 @@ prefix ?= /usr/local
 RUNS ?= 100000
 CFLAGS ?= -O2 -g
 PKG_CONFIG ?= pkg-config
+# CROSS=aarch64-linux-gnu- builds a static program for that machine, with what `.ci/setup cross` unpacked.
+CROSS ?=
+triplet := $(CROSS:-=)
 ifeq ($(origin CC),default)
-CC := gcc
+CC := $(CROSS)gcc
 endif
 default_O := build/gcc
 O ?= build/$(notdir $(firstword $(CC)))$(if $(SAN),-san)$(if $(TSAN),-tsan)$(if $(FUZZ),-fuzz)
@@ -16,23 +19,34 @@ say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-6s %s\n'
 
 # --- libraries ---
 
+# libperf is the one that .ci/setup built, or the system's.
+libperf := $(shell CC='$(CC)' .ci/setup where $(triplet))
+
+ifdef CROSS
+sysroot := $(libperf:%/libperf=%/sysroot)
+pkg_config := PKG_CONFIG_LIBDIR='$(sysroot)/usr/lib/$(triplet)/pkgconfig' PKG_CONFIG_SYSROOT_DIR='$(sysroot)' \
+	$(PKG_CONFIG) --static
+sysroot_cflags := -isystem $(sysroot)/usr/include
+static := -static -Wl,--no-warnings -L$(sysroot)/usr/lib/$(triplet)
+else
+pkg_config := $(PKG_CONFIG)
+endif
+
 packages := libtraceevent capstone libelf libdw libzstd zlib json-c numa
-missing := $(shell for p in $(packages); do $(PKG_CONFIG) --exists $$p 2>/dev/null || echo $$p; done)
+missing := $(shell for p in $(packages); do $(pkg_config) --exists $$p 2>/dev/null || echo $$p; done)
 found := $(filter-out $(missing),$(packages))
-libcheck := $(shell $(PKG_CONFIG) --exists check 2>/dev/null && $(PKG_CONFIG) --libs check)
+libcheck := $(shell $(pkg_config) --exists check 2>/dev/null && $(pkg_config) --libs check)
 # Their headers as system headers: warnings in them are not ours.
 as_system = $(patsubst -I%,-isystem %,$(1))
 
-# libperf is the one that .ci/setup built, or the system's. The order of its folders matters: the kernel's
-# linux/types.h before that of uapi, and the perf_event.h of its uapi before the system's, whose
-# perf_event_attr may be shorter.
-libperf := $(shell CC='$(CC)' .ci/setup where)
+# The order of libperf's folders matters: the kernel's linux/types.h before that of uapi, and the
+# perf_event.h of its uapi before the system's, whose perf_event_attr may be shorter.
 ifeq ($(libperf),)
 missing += libperf
 else ifeq ($(libperf),system)
 libperf_version := (system)
-libperf_cflags := $(call as_system,$(shell $(PKG_CONFIG) --cflags libperf))
-libperf_libs := $(shell $(PKG_CONFIG) --libs libperf)
+libperf_cflags := $(call as_system,$(shell $(pkg_config) --cflags libperf))
+libperf_libs := $(shell $(pkg_config) --libs libperf)
 else
 libperf_version := $(shell head -n 1 $(libperf)/version)
 libperf_cflags := $(addprefix -isystem $(libperf)/tools/,lib/perf/include lib include) \
@@ -42,8 +56,8 @@ libperf_libs := $(libperf)/lib/libperf.a $(libperf)/lib/libapi.a
 endif
 
 libraries := libperf $(libperf_version)$(shell for p in $(found); do \
-	printf ', %s %s' $$p "$$($(PKG_CONFIG) --modversion $$p)"; done)
-ldlibs := -Wl,--as-needed $(libperf_libs) $(if $(found),$(shell $(PKG_CONFIG) --libs $(found))) -lpthread -lm
+	printf ', %s %s' $$p "$$($(pkg_config) --modversion $$p)"; done)
+ldlibs := -Wl,--as-needed $(libperf_libs) $(if $(found),$(shell $(pkg_config) --libs $(found))) -lpthread -lm
 
 # --- flags ---
 
@@ -53,10 +67,10 @@ asan := -fsanitize=address,undefined
 sanitize := $(if $(SAN)$(FUZZ),$(asan)) $(if $(FUZZ),-fsanitize=fuzzer-no-link) $(if $(TSAN),-fsanitize=thread) \
 	$(if $(SAN)$(FUZZ)$(TSAN),-fno-sanitize-recover=all -fno-omit-frame-pointer)
 cppflags := -D_GNU_SOURCE -Iinclude -DDA_VERSION='"$(VERSION)"' -DDA_LIBRARIES='"$(libraries)"' \
-	$(call as_system,$(if $(found),$(shell $(PKG_CONFIG) --cflags $(found)))) $(CPPFLAGS)
+	$(call as_system,$(if $(found),$(shell $(pkg_config) --cflags $(found)))) $(sysroot_cflags) $(CPPFLAGS)
 cflags := -std=c17 -pthread $(WARNINGS) $(if $(WERROR),-Werror) $(CFLAGS) $(sanitize)
 compile = $(CC) $(cppflags) $(dirs) $(cflags) $(std)
-link = $(CC) $(cflags) $(LDFLAGS)
+link = $(CC) $(cflags) $(static) $(LDFLAGS)
 
 # --- what there is to build ---
 
@@ -90,7 +104,7 @@ $(bin): $(cmd_o) $(lib)
 
 $(lib): $(lib_o)
 	$(call say,AR)
-	$(Q)rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && $(CROSS)ar rcs $@ $^
 
 # Nothing in src/ or decoders/ may need cmd/.
 $(O)/libda-alone: $(lib)
@@ -121,7 +135,7 @@ $(fuzzers): $(O)/%: $(O)/tests/fuzz/%.o $(lib)
 
 # Other flags, another libperf: everything is compiled again.
 $(O)/flags: FORCE
-	$(if $(missing),$(error not installed: $(missing). Run: make setup (as root, for packages)))
+	$(if $(missing),$(error not installed: $(missing). Run: $(if $(CROSS),.ci/setup cross $(triplet),make setup) (as root, for packages)))
 	@mkdir -p $(O)
 	@echo '$(subst ','\'',$(compile) $(libperf_cflags))' >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
@@ -195,5 +209,6 @@ setup: ## install all that building and testing need (root)
 help: ## this list
 	@sed -n 's/^\([a-z][a-z -]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 20
 	@echo
+	@echo 'Another machine: .ci/setup cross aarch64-linux-gnu, then make CROSS=aarch64-linux-gnu- (a static program)'
 	@echo 'Variables: CC=clang  SAN=1 (address, undefined)  TSAN=1  WERROR=1  V=1 (show commands)  O=FOLDER'
 	@echo '           CFLAGS  LDFLAGS  DESTDIR  prefix  RUNS  T=PATTERN  DA_DEPS=FOLDER (where libperf is)'
