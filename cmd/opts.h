@@ -49,6 +49,10 @@ int opts_color(const char *s, FILE *f, bool *out);
 int opts_regions(const char *s, struct da_match_opts *o);
 #define OPTS_REGIONS_WANTED "density, vma, or fixed=SIZE with a power of two of 4k or more"
 
+/* --buffer: "[NAME:]slots=N,keep=oldest|latest,scope=cpu|global,decode=early|late". -DA_EUSAGE: *out is
+ * untouched. */
+int opts_buffer(const char *s, struct da_buffer *out);
+
 /* ---- events and target ---- */
 
 struct opts_events {
@@ -59,7 +63,8 @@ struct opts_events {
 	size_t nr_ids;
 	enum da_target target; /* DA_TARGET_NONE: none of -p -t -a was given */
 	uint32_t mmap_pages;
-	size_t buffer_slots;
+	struct da_buffer *buffers;
+	size_t nr_buffers;
 	uint64_t duration_ns; /* 0: until the target ends */
 	uint64_t delay_ms;
 	enum da_drain drain;

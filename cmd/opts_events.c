@@ -57,7 +57,9 @@ static const struct argp_option options[] = {
 	{"mmap-pages", 'm', "PAGES", 0, "Kernel ring of each CPU: pages (a power of two) or a size (2M)", 3},
 	{"drain", OPT_DRAIN, "HOW", 0, "percpu (default): a drain thread and a report buffer for each CPU; "
 	 "single: one for all", 3},
-	{"buffer", OPT_BUFFER, "slots=N", 0, "Reports that a report buffer holds", 3},
+	{"buffer", OPT_BUFFER, "[NAME:]TERMS", 0, "A report buffer: slots=N, keep=oldest (default) or latest, scope=cpu "
+	 "(default) or global, decode=early (default) or late; events name it: EVENT/buffer=NAME/. May be "
+	 "repeated", 3},
 
 	{NULL, 0, NULL, 0, "As the kernel's selftest says it:", 4},
 	{"pmu", OPT_PMU, "NAME", 0, "PMU by its name in sysfs", 4},
@@ -117,15 +119,21 @@ static void set_count(struct argp_state *state, const char *arg, const char *opt
 		opts_usage(state, "bad number '%s' for %s (wanted: 100000, 100K, 1M)", arg, option);
 }
 
-static void set_buffer(struct opts_events *o, struct argp_state *state, const char *arg)
+static void add_buffer(struct opts_events *o, struct argp_state *state, const char *arg)
 {
-	uint64_t slots;
+	struct da_buffer *grown = reallocarray(o->buffers, o->nr_buffers + 1, sizeof(*grown));
 
-	if (strncmp(arg, "slots=", 6) != 0 || opts_count(arg + 6, &slots) || slots < 2 ||
-	    slots > 1u << 24)
-		opts_usage(state, "bad buffer '%s' (wanted: slots=N, 2 to 16777216)", arg);
-	else
-		o->buffer_slots = (size_t)slots;
+	if (!grown) {
+		argp_failure(state, EXIT_FAILURE, 0, "out of memory");
+		return;
+	}
+	o->buffers = grown;
+	if (opts_buffer(arg, &o->buffers[o->nr_buffers]))
+		opts_usage(state,
+			   "bad buffer '%s' (wanted: [NAME:]slots=N, 2 to 16777216, "
+			   "keep=oldest|latest, scope=cpu|global, decode=early|late)",
+			   arg);
+	o->nr_buffers++;
 }
 
 /* The selftest's four options become a period or a frequency. */
@@ -229,7 +237,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			opts_usage(state, "unknown drain '%s' (wanted: percpu, single)", arg);
 		break;
 	case OPT_BUFFER:
-		set_buffer(o, state, arg);
+		add_buffer(o, state, arg);
 		break;
 	case OPT_PMU:
 		if (!*arg || strpbrk(arg, "/,"))
@@ -323,7 +331,8 @@ void opts_events_session(const struct opts_events *o, struct da_session_opts *s)
 	s->ids = o->ids;
 	s->nr_ids = o->nr_ids;
 	s->mmap_pages = o->mmap_pages;
-	s->buffer_slots = o->buffer_slots;
+	s->buffers = o->buffers;
+	s->nr_buffers = o->nr_buffers;
 	s->delay_ms = o->delay_ms;
 	s->drain = o->drain;
 	s->no_regs = o->no_regs;
@@ -339,6 +348,9 @@ void opts_events_release(struct opts_events *o)
 {
 	free(o->events);
 	free(o->ids);
+	free(o->buffers);
+	o->buffers = NULL;
+	o->nr_buffers = 0;
 	o->events = NULL;
 	o->ids = NULL;
 	o->nr_ids = 0;

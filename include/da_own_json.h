@@ -3,7 +3,7 @@
  * The JSON texts of our own records (da_own.h), built and parsed in one place.
  *
  * INFO   {"version": "0.1.0", "arch": "x86_64", "host": "name", "events": [{"id", "name", "producer", "unit", "period",
- *         "dropped_bits"}], "options": {...}}           written before the first sample
+ *         "dropped_bits", "buffer"}], "options": {...}}           written before the first sample
  * LEDGER {"event", "cpu", "state", "count"|null, "lost"|null, "enabled_ns"|null, "running_ns"|null,
  *         "target_absent", "ledger": {"create": {"in", "out", "drops": {"NAME": n}}, ..., "peak"}}
  *                                                       one (event, CPU), cumulative: the last one holds
@@ -27,6 +27,7 @@ struct da_own_event {
 	char unit[16];
 	uint64_t period; /* effective; 0: frequency mode */
 	char dropped_bits[128];
+	char buffer[32]; /* report buffer that it wrote into, "" the default one */
 };
 
 struct da_own_info {

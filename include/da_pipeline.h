@@ -26,6 +26,7 @@ struct da_pipeline_event {
 	const struct da_attr *attr;
 	enum da_producer producer;
 	const char *name;
+	bool late; /* its registers are decoded by da_lane_decode_late(), where that is asked for */
 };
 
 struct da_pipeline *da_pipeline_new(const struct da_pipeline_event *ev, size_t nr,
@@ -48,6 +49,22 @@ struct da_lane *da_lane_new(struct da_pipeline *p, da_emit_fn emit, void *ctx);
 void da_lane_free(struct da_lane *l);
 /* Reports go elsewhere from now on. */
 void da_lane_redirect(struct da_lane *l, da_emit_fn emit, void *ctx);
+/* A report whose address is still to be decoded from its registers: a plain value, to be kept and decoded
+ * later. mask 0: it needs no decoding. */
+#define DA_LATE_REGS 34 /* arm64 has the most: 33 */
+struct da_late {
+	struct da_report r;
+	uint64_t mask; /* perf register bits; vals in their order */
+	uint64_t abi;  /* as struct da_regs has it */
+	uint64_t vals[DA_LATE_REGS];
+};
+typedef void (*da_late_fn)(void *ctx, const struct da_late *late, struct da_ledger *l);
+/* Events with `late` give these instead of reports: then a valid record is one that has registers. ctx is
+ * the one of da_lane_new(). */
+void da_lane_late(struct da_lane *l, da_late_fn fn);
+/* Decodes one: gives the reports that it would have given at once. Counted in the sample layer of this
+ * lane, which is of no ledger: it says why the others gave none. */
+void da_lane_decode_late(struct da_lane *l, const struct da_late *late);
 /* Takes one SAMPLE record; others are ignored. event: index of its event. */
 void da_lane_sample(struct da_lane *l, uint32_t event, const struct da_rec *rec);
 

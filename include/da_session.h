@@ -18,8 +18,18 @@
 #include "da_facts.h"
 #include "da_match.h"
 #include "da_pmu.h"
+#include "da_rbuf.h"
 
 enum da_drain { DA_DRAIN_PERCPU, DA_DRAIN_SINGLE };
+
+/* A report buffer; events name theirs (da_spec.buffer). */
+struct da_buffer {
+	char name[32]; /* "": the default one, which events without buffer= write into */
+	size_t slots;  /* of each ring; 0: 65536 */
+	enum da_keep keep;
+	bool global; /* one ring for all CPUs, else one for each drain thread */
+	bool late;   /* registers go through the buffer and are decoded behind it */
+};
 
 struct da_session_opts {
 	const struct da_spec *specs; /* copied */
@@ -40,7 +50,8 @@ struct da_session_opts {
 	bool no_aux;
 	bool precise_any;
 	enum da_drain drain;
-	size_t buffer_slots;        /* report buffer, per CPU or single; 0: 65536 */
+	const struct da_buffer *buffers; /* copied */
+	size_t nr_buffers;
 	uint64_t delay_ms;          /* -D */
 	struct da_match_opts match; /* regions of the live match layer */
 	const char *output;         /* file, "-" or NULL: no file (diagnose) */

@@ -71,6 +71,7 @@ enum da_stage {
 	X(MISS_SPACE, MATCH, "miss_space")   /* task or address space is not a target */           \
 	X(MISS_PROBE, MATCH, "miss_probe")                                                         \
 	X(NO_TASK, MATCH, "no_task") /* virtual address without a known task */                    \
+	X(LATE, MATCH, "no_address") /* decode=late: the registers gave no address */              \
 	X(ALREADY_CREDITED, UPDATE, "already_credited")
 
 enum da_drop {

@@ -191,8 +191,9 @@ static int new_pipeline(struct da_offline *o)
 	if (!ev)
 		return -DA_ENOMEM;
 	for (i = 0; i < o->res.nr_events; i++)
-		ev[i] = (struct da_pipeline_event){o->res.events[i].attr, o->res.events[i].producer,
-						   o->res.events[i].name};
+		ev[i] = (struct da_pipeline_event){.attr = o->res.events[i].attr,
+						   .producer = o->res.events[i].producer,
+						   .name = o->res.events[i].name};
 	for (i = 0; i < o->res.nr_events; i++)
 		mo.phys |= has_phys(&o->res.events[i]);
 	mo.nr_events = o->res.nr_events;

@@ -421,8 +421,9 @@ static struct da_pipeline *spe_pipeline(const struct da_offline *o)
 	if (!ev)
 		return NULL;
 	for (i = 0; i < o->res.nr_events; i++)
-		ev[i] = (struct da_pipeline_event){o->res.events[i].attr, o->res.events[i].producer,
-						   o->res.events[i].name};
+		ev[i] = (struct da_pipeline_event){.attr = o->res.events[i].attr,
+						   .producer = o->res.events[i].producer,
+						   .name = o->res.events[i].name};
 	p = da_pipeline_new(ev, o->res.nr_events, DA_ARCH_ARM64, o->tasks, o->code);
 	free(ev);
 	return p;

@@ -30,6 +30,7 @@ static void put_event(struct da_json_out *w, size_t id, const struct da_own_even
 	da_json_string(w, "unit", e->unit);
 	da_json_u64(w, "period", e->period);
 	da_json_string(w, "dropped_bits", e->dropped_bits);
+	da_json_string(w, "buffer", e->buffer);
 	da_json_close(w);
 }
 
@@ -177,6 +178,7 @@ static int get_events(const struct da_json *array, struct da_own_info *out)
 		get_str(&v, "unit", e->unit, sizeof(e->unit));
 		e->period = get_num(&v, "period");
 		get_str(&v, "dropped_bits", e->dropped_bits, sizeof(e->dropped_bits));
+		get_str(&v, "buffer", e->buffer, sizeof(e->buffer));
 	}
 	return 0;
 }

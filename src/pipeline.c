@@ -54,6 +54,7 @@ struct da_pipeline *da_pipeline_new(const struct da_pipeline_event *ev, size_t n
 
 		p->ev[i].attr = *ev[i].attr;
 		p->ev[i].producer = ev[i].producer;
+		p->ev[i].late = ev[i].late;
 		p->ev[i].decoder = name ? da_decoder_find(name) : NULL;
 	}
 	return p;
@@ -243,38 +244,19 @@ static struct da_regs regs_of(const struct da_lane *l, const struct da_samp *s, 
 
 /* Clock and cycle samples: the registers are those before the instruction at IP, so an address decoded
  * from it is exact; on precise events they are those after it. */
-static void sample_regs(struct da_lane *l, const struct lane_event *e, const struct da_samp *s,
-			struct da_report *r, struct da_ledger *led)
+static void decode_regs(struct da_lane *l, const struct da_report *r, const struct da_regs *regs,
+			struct da_ledger *led)
 {
-	bool precise = e->attr.flags & DA_ATTR_PRECISE_MASK;
-	struct da_regs regs = regs_of(l, s, precise ? DA_REGS_AFTER : DA_REGS_BEFORE);
 	struct da_access acc[DA_INSN_MAX_ACCESS];
-	const struct da_insn *insn;
+	const struct da_insn *insn = insn_at(l, r, regs->abi);
 	unsigned nr = 0;
 	int why;
 
-	if (!(e->attr.sample_type & DA_SAMPLE_REGS_INTR)) {
-		drop(led, DA_DROP_ADDR_NONE); /* nothing in the record could hold an address */
-		return;
-	}
-	if (r->ctx != DA_CTX_USER) {
-		drop(led, DA_DROP_KERNEL_IP);
-		return;
-	}
-	if (!(s->mask & DA_SAMPLE_REGS_INTR) || !regs.abi) {
-		drop(led, DA_DROP_NO_REGS);
-		return;
-	}
-	if (!(r->has & DA_HAS_TASK) || !(r->has & DA_HAS_IP)) {
-		drop(led, DA_DROP_NO_CODE);
-		return;
-	}
-	insn = insn_at(l, r, regs.abi);
 	if (!insn) {
 		drop(led, DA_DROP_NO_CODE);
 		return;
 	}
-	why = da_insn_resolve(insn, r->ip, &regs, acc, &nr);
+	why = da_insn_resolve(insn, r->ip, regs, acc, &nr);
 	if (why >= 0 || !nr) {
 		drop(led, why >= 0 ? (enum da_drop)why : DA_DROP_NOT_MEMORY);
 		return;
@@ -296,6 +278,72 @@ static void sample_regs(struct da_lane *l, const struct lane_event *e, const str
 		}
 		lane_emit(l, &a, led);
 	}
+}
+
+/* Passes the registers on as they are; false: they are not such that they could be kept. */
+static bool emit_late(struct da_lane *l, const struct da_report *r, const struct da_regs *regs,
+		      struct da_ledger *led)
+{
+	size_t nr = (size_t)__builtin_popcountll(regs->mask);
+	struct da_late late = {.r = *r, .mask = regs->mask, .abi = regs->abi};
+
+	if (!nr || nr > DA_LATE_REGS || regs->swap)
+		return false;
+	memcpy(late.vals, regs->vals, nr * sizeof(late.vals[0]));
+	da_count(&led->out[DA_STAGE_SAMPLE], 1);
+	l->late(l->ctx, &late, led);
+	return true;
+}
+
+static uint8_t phase_of(const struct lane_event *e)
+{
+	return e->attr.flags & DA_ATTR_PRECISE_MASK ? DA_REGS_AFTER : DA_REGS_BEFORE;
+}
+
+static void sample_regs(struct da_lane *l, const struct lane_event *e, const struct da_samp *s,
+			struct da_report *r, struct da_ledger *led)
+{
+	struct da_regs regs = regs_of(l, s, phase_of(e));
+
+	if (!(e->attr.sample_type & DA_SAMPLE_REGS_INTR)) {
+		drop(led, DA_DROP_ADDR_NONE); /* nothing in the record could hold an address */
+		return;
+	}
+	if (r->ctx != DA_CTX_USER) {
+		drop(led, DA_DROP_KERNEL_IP);
+		return;
+	}
+	if (!(s->mask & DA_SAMPLE_REGS_INTR) || !regs.abi) {
+		drop(led, DA_DROP_NO_REGS);
+		return;
+	}
+	if (!(r->has & DA_HAS_TASK) || !(r->has & DA_HAS_IP)) {
+		drop(led, DA_DROP_NO_CODE);
+		return;
+	}
+	if (!e->late || !l->late || !emit_late(l, r, &regs, led))
+		decode_regs(l, r, &regs, led);
+}
+
+void da_lane_late(struct da_lane *l, da_late_fn fn)
+{
+	l->late = fn;
+}
+
+void da_lane_decode_late(struct da_lane *l, const struct da_late *late)
+{
+	struct per_cpu *c =
+		late->r.event < l->p->nr ? lane_cpu(l, late->r.event, late->r.cpu) : NULL;
+	struct da_regs regs = {.mask = late->mask,
+			       .vals = (const uint8_t *)late->vals,
+			       .abi = (uint8_t)late->abi,
+			       .arch = (uint8_t)l->p->arch};
+
+	if (!c)
+		return;
+	regs.phase = phase_of(&l->p->ev[late->r.event]);
+	da_count(&c->ledger.in[DA_STAGE_SAMPLE], 1);
+	decode_regs(l, &late->r, &regs, &c->ledger);
 }
 
 /* The kernel gives the fault's address, 0 included, but not its direction: the instruction at IP does. */

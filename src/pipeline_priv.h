@@ -14,6 +14,7 @@ struct lane_event {
 	struct da_attr attr;
 	enum da_producer producer;
 	const struct da_decoder *decoder; /* byte stream producers, else NULL */
+	bool late;
 };
 
 struct da_pipeline {
@@ -41,6 +42,7 @@ struct da_lane {
 	struct da_pipeline *p;
 	struct da_code *code;
 	da_emit_fn emit;
+	da_late_fn late; /* NULL: all is decoded at once */
 	void *ctx;
 	struct per_event *ev;
 	/* context of the byte decoders' callbacks */

@@ -15,8 +15,6 @@
 
 #include "session_priv.h"
 
-#define SLOTS_DEFAULT 65536
-
 void s_message(struct da_session *s, int level, const char *fmt, ...)
 {
 	char text[512];
@@ -284,6 +282,8 @@ int da_session_new(struct da_session **out, const struct da_session_opts *o, str
 		rc = resolve_ids(s, err);
 	if (!rc)
 		rc = make_fakes(s, err);
+	if (!rc)
+		rc = s_buffers_choose(s, err);
 	*out = s; /* also on failure: its facts say what went wrong; the caller frees it */
 	return rc;
 }
@@ -313,8 +313,6 @@ static int new_eventfd(int *fd, struct da_error *err)
 static int make_lane(struct da_session *s, struct s_lane *l, size_t first, size_t nr,
 		     struct da_error *err)
 {
-	size_t slots = s->o.buffer_slots ? s->o.buffer_slots : SLOTS_DEFAULT;
-
 	l->s = s;
 	l->wake_fd = -1;
 	l->cpus = calloc(nr, sizeof(*l->cpus));
@@ -329,8 +327,7 @@ static int make_lane(struct da_session *s, struct s_lane *l, size_t first, size_
 	else
 		snprintf(l->name, sizeof(l->name), "cpu%d", l->cpu);
 	l->buf = malloc(1 << 20);
-	l->rbuf = da_rbuf_new(slots);
-	if (!l->buf || !l->rbuf)
+	if (!l->buf)
 		return da_fail(err, DA_ENOMEM, 0, "out of memory");
 	return new_eventfd(&l->wake_fd, err);
 }
@@ -351,7 +348,7 @@ static int make_lanes(struct da_session *s, struct da_error *err)
 		if (rc)
 			return rc;
 	}
-	return 0;
+	return s_buffers_make(s, err);
 }
 
 static int make_pipeline(struct da_session *s, struct da_error *err)
@@ -365,7 +362,8 @@ static int make_pipeline(struct da_session *s, struct da_error *err)
 	for (size_t i = 0; i < s->nr_ev; i++)
 		ev[i] = (struct da_pipeline_event){.attr = &s->ev[i].attr,
 						   .producer = s->ev[i].spec.producer,
-						   .name = s->ev[i].spec.name};
+						   .name = s->ev[i].spec.name,
+						   .late = s->buf[s->ev[i].buf].o.late};
 	s->tasks = da_tasks_new();
 	s->code = s->tasks ? da_code_store_new(s->tasks, s_arch()) : NULL;
 	s->pipe = s->code ? da_pipeline_new(ev, s->nr_ev, s_arch(), s->tasks, s->code) : NULL;
@@ -386,6 +384,8 @@ static int make_pipeline(struct da_session *s, struct da_error *err)
 		return rc;
 	da_code_store_files(s->code, true);
 	da_code_store_live(s->code, s_store_code, s);
+	if (s_late_begin(s))
+		return da_fail(err, DA_ENOMEM, 0, "out of memory");
 	if (s->o.phys && !s->fake_only) {
 		s->paddr = s_paddr_new(s);
 		if (!s->paddr)
@@ -396,6 +396,8 @@ static int make_pipeline(struct da_session *s, struct da_error *err)
 		struct s_lane *l = &s->lanes[i];
 
 		l->lane = da_lane_new(s->pipe, s_emit, l);
+		if (l->lane)
+			da_lane_late(l->lane, s_emit_late);
 		for (size_t c = 0; l->lane && c < l->nr_cpus; c++) {
 			for (size_t e = 0; e < s->nr_ev; e++) {
 				struct s_pair *p = &l->cpus[c]->pairs[e];
@@ -614,13 +616,14 @@ void da_session_free(struct da_session *s)
 
 		s_lane_free_blocks(l);
 		da_lane_free(l->lane);
-		da_rbuf_free(l->rbuf);
 		free(l->buf);
 		free(l->cpus);
 		if (l->wake_fd >= 0)
 			close(l->wake_fd);
 	}
+	s_buffers_free(s);
 	free(s->lanes);
+	da_lane_free(s->late_lane);
 	da_match_free(s->match);
 	s_paddr_free(s->paddr);
 	da_pipeline_free(s->pipe);

@@ -191,25 +191,6 @@ static void maybe_round(struct da_session *s, uint64_t now_ns)
 
 /* ---- records -> reports -> buffer ---- */
 
-void s_emit(void *ctx, const struct da_report *r, struct da_ledger *led)
-{
-	struct s_lane *l = ctx;
-	size_t occupancy = 0;
-
-	da_count(&led->in[DA_STAGE_RING], 1);
-	l->buf_offered++;
-	if (!da_rbuf_put(l->rbuf, r, &occupancy)) {
-		da_count(&led->drop[DA_DROP_OVERFLOW], 1);
-		l->buf_overflow++;
-	}
-	if (occupancy > led->peak)
-		__atomic_store_n(&led->peak, occupancy, __ATOMIC_RELAXED);
-	if (occupancy > l->buf_peak)
-		l->buf_peak = occupancy;
-	if (occupancy == da_rbuf_slots(l->rbuf) / 2)
-		(void)!write(l->s->match_wake, &(uint64_t){1}, 8);
-}
-
 static uint64_t safe_until(const struct da_session *s)
 {
 	uint64_t min = UINT64_MAX;
@@ -416,22 +397,13 @@ static void publish_match(struct da_session *s)
 			const struct da_ledger *l =
 				da_match_ledger(s->match, (uint32_t)e, (uint32_t)s->cpus[c].cpu);
 
+			s->match_snap[c * s->nr_ev + e] = (struct da_ledger){0};
 			if (l)
 				s->match_snap[c * s->nr_ev + e] = *l;
 		}
 	}
+	s_buffers_publish(s);
 	pthread_mutex_unlock(&s->match_lock);
-}
-
-static size_t match_buffer(struct da_session *s, struct da_rbuf *b)
-{
-	struct da_report r;
-	size_t n = 0;
-
-	/* bounded, so that a full buffer of one CPU does not let the others overflow */
-	for (; n < 4096 && da_rbuf_get(b, &r); n++)
-		da_match_report(s->match, &r);
-	return n;
 }
 
 void *s_match_main(void *arg)
@@ -441,10 +413,8 @@ void *s_match_main(void *arg)
 
 	for (;;) {
 		bool last = atomic_load(&s->stop_match);
-		size_t n = 0;
+		size_t n = s_match_buffers(s);
 
-		for (size_t i = 0; i < s->nr_lanes; i++)
-			n += match_buffer(s, s->lanes[i].rbuf);
 		if (n) {
 			publish_match(s);
 			continue;

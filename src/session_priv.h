@@ -32,6 +32,7 @@ struct s_event {
 	char dropped[128];    /* names of those bits */
 	struct da_fake *fake; /* producer fake: its generator, else NULL */
 	uint64_t period;      /* effective; 0 in frequency mode */
+	size_t buf;           /* its report buffer */
 	struct da_facts_open_error errors[S_MAX_ERRORS];
 	size_t nr_errors;
 	uint64_t opened, bound, enabled;
@@ -47,6 +48,15 @@ struct s_pair {
 	uint64_t id;   /* kernel id, or a made-up one for fake */
 	struct evt_count count;
 	bool counted; /* count was read after disabling */
+};
+
+/* One report buffer, with a ring for each lane or one for all. */
+struct s_buffer {
+	struct da_buffer o;
+	bool used; /* by an event */
+	struct da_rbuf *b;
+	struct da_rbuf_reader *reader; /* the match thread's */
+	_Atomic uint64_t *peak;        /* by ring */
 };
 
 /* One CPU: its events share a ring. */
@@ -75,7 +85,7 @@ struct s_lane {
 	struct s_cpu **cpus;
 	size_t nr_cpus;
 	struct da_lane *lane;
-	struct da_rbuf *rbuf;
+	struct da_rbuf_writer *writer; /* by buffer */
 	char name[32];
 	int32_t cpu; /* -1: all CPUs */
 	int wake_fd;
@@ -88,8 +98,7 @@ struct s_lane {
 	_Atomic uint64_t seq;     /* odd while the lane's ledgers change */
 	_Atomic uint64_t samples; /* sample records in the file */
 	_Atomic uint64_t lost_records, lost_samples, throttled;
-	uint64_t first_ns, last_ns;                   /* times of the samples decoded; 0, 0: none */
-	uint64_t buf_offered, buf_overflow, buf_peak; /* under seq */
+	uint64_t first_ns, last_ns; /* times of the samples decoded; 0, 0: none */
 };
 
 struct da_session {
@@ -116,6 +125,13 @@ struct da_session {
 	struct s_paddr *paddr;
 	struct id_entry *id_map; /* sorted by id */
 	size_t nr_ids_mapped;
+
+	struct s_buffer *buf;
+	size_t nr_buf;
+	uint64_t *missed;           /* by buffer and ring, under match_lock: as of match_snap */
+	struct da_lane *late_lane;  /* match thread: decodes behind the buffers */
+	struct da_ledger *late_led; /* its counts, nr_cpus * nr_ev + 1 */
+	size_t late_nr;             /* reports of the slot under way */
 
 	struct s_lane *lanes;
 	size_t nr_lanes;
@@ -179,12 +195,24 @@ void s_release_all(struct da_session *s);
 /* session_drain.c */
 void *s_drain_main(void *lane);
 void *s_match_main(void *session);
-/* The lane's da_emit_fn: puts a report into its buffer and counts the ring layer. */
-void s_emit(void *lane, const struct da_report *r, struct da_ledger *led);
 /* Appends whole records to the file and queues them for decoding. */
 int s_lane_take(struct s_lane *l, const uint8_t *bytes, size_t len);
 void s_lane_wake(struct s_lane *l);
 void s_lane_free_blocks(struct s_lane *l);
+
+/* session_buffers.c: the report buffers */
+int s_buffers_choose(struct da_session *s, struct da_error *err);
+int s_buffers_make(struct da_session *s, struct da_error *err);
+void s_buffers_free(struct da_session *s);
+/* The lane's da_emit_fn and da_late_fn: put a report into its event's buffer and count the ring layer. */
+void s_emit(void *lane, const struct da_report *r, struct da_ledger *led);
+void s_emit_late(void *lane, const struct da_late *late, struct da_ledger *led);
+/* The match thread's: what decodes behind the buffers; a turn over all of them, returning its reports. */
+int s_late_begin(struct da_session *s);
+size_t s_match_buffers(struct da_session *s);
+void s_buffers_publish(struct da_session *s);
+void s_buffers_overwritten(struct da_session *s, struct da_ledger *snap, uint64_t *missed);
+void s_buffers_facts(struct da_session *s, struct da_facts *f);
 
 /* session_fake.c: the fake producer's records */
 size_t s_fake_fill(struct s_lane *l, struct s_cpu *c, uint8_t *buf, size_t cap, uint64_t now_ns);

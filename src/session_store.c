@@ -91,6 +91,7 @@ int s_store_info(struct da_session *s)
 		snprintf(e->unit, sizeof(e->unit), "%s", da_event_unit(&s->ev[i].attr));
 		e->period = s->ev[i].period;
 		snprintf(e->dropped_bits, sizeof(e->dropped_bits), "%s", s->ev[i].dropped);
+		snprintf(e->buffer, sizeof(e->buffer), "%s", s->ev[i].spec.buffer);
 	}
 	rc = s_store_text(s, DA_OWN_INFO, da_own_info_text(&info));
 	free(info.events);

@@ -11,9 +11,21 @@
 
 void s_match_snapshot(struct da_session *s, struct da_ledger *out)
 {
+	size_t nr = s->nr_buf * s->nr_lanes;
+	uint64_t *missed;
+	bool any = false;
+
 	pthread_mutex_lock(&s->match_lock);
 	memcpy(out, s->match_snap, s->nr_cpus * s->nr_ev * sizeof(*out));
+	for (size_t i = 0; s->missed && i < nr; i++)
+		any |= s->missed[i] != 0;
+	missed = any ? malloc(nr * sizeof(*missed)) : NULL;
+	if (missed)
+		memcpy(missed, s->missed, nr * sizeof(*missed));
 	pthread_mutex_unlock(&s->match_lock);
+	if (missed)
+		s_buffers_overwritten(s, out, missed);
+	free(missed);
 }
 
 static const struct s_lane *lane_of(const struct da_session *s, size_t cpu)
@@ -174,32 +186,6 @@ static int event_facts(struct da_session *s, const struct da_ledger *snap, size_
 	return 0;
 }
 
-static void buffer_facts(struct da_session *s, struct da_facts *f)
-{
-	f->buffers = calloc(s->nr_lanes ? s->nr_lanes : 1, sizeof(*f->buffers));
-	if (!f->buffers)
-		return;
-	for (size_t i = 0; i < s->nr_lanes; i++) {
-		const struct s_lane *l = &s->lanes[i];
-		struct da_facts_buffer *b = &f->buffers[f->nr_buffers++];
-
-		snprintf(b->name, sizeof(b->name), "%s", l->name);
-		b->cpu = l->cpu;
-		b->slots = l->rbuf ? da_rbuf_slots(l->rbuf) : 0;
-		b->peak = l->buf_peak;
-		b->enqueue = l->buf_offered - l->buf_overflow;
-		b->overflow = l->buf_overflow;
-		for (size_t c = 0; c < l->nr_cpus; c++) {
-			bool source = false;
-
-			for (size_t e = 0; e < s->nr_ev; e++)
-				source |= l->cpus[c]->pairs[e].lane &&
-					  l->cpus[c]->pairs[e].lane->in[DA_STAGE_RING];
-			b->source_cpus += source;
-		}
-	}
-}
-
 /* Only after the threads have stopped (or before they started). */
 int da_session_facts(struct da_session *s, struct da_facts *f)
 {
@@ -243,7 +229,7 @@ int da_session_facts(struct da_session *s, struct da_facts *f)
 		rc = event_facts(s, snap, e, &f->events[e]);
 		f->nr_events = e + 1;
 	}
-	buffer_facts(s, f);
+	s_buffers_facts(s, f);
 	free(snap);
 	if (rc)
 		da_facts_release(f);

@@ -19,6 +19,8 @@
 struct got {
 	struct da_report r[16];
 	size_t nr;
+	struct da_late late;
+	size_t nr_late;
 };
 
 struct rig {
@@ -40,7 +42,7 @@ static void take(void *ctx, const struct da_report *r, struct da_ledger *led)
 	da_count(&led->drop[DA_DROP_RESIDENT], 1);
 }
 
-static void setup(struct rig *rig, enum da_producer producer, uint64_t more)
+static void setup(struct rig *rig, enum da_producer producer, uint64_t more, bool late)
 {
 	static const uint8_t code[] = {
 		0x48, 0x89, 0x07, /* +0  mov %rax,(%rdi) */
@@ -76,7 +78,8 @@ static void setup(struct rig *rig, enum da_producer producer, uint64_t more)
 	ck_assert(!da_tasks_mmap(rig->tasks, &m, 0));
 	ck_assert(!da_code_store_add(rig->store, &piece));
 	da_code_store_files(rig->store, false);
-	ev = (struct da_pipeline_event){.attr = &rig->attr, .producer = producer, .name = "test"};
+	ev = (struct da_pipeline_event){
+		.attr = &rig->attr, .producer = producer, .name = "test", .late = late};
 	rig->p = da_pipeline_new(&ev, 1, DA_ARCH_X86_64, rig->tasks, rig->store);
 	rig->l = da_lane_new(rig->p, take, &rig->got);
 	ck_assert_ptr_nonnull(rig->l);
@@ -129,7 +132,7 @@ START_TEST(registers)
 	struct da_samp s = {0};
 	struct rig rig;
 
-	setup(&rig, DA_PROD_REGS, DA_SAMPLE_REGS_INTR);
+	setup(&rig, DA_PROD_REGS, DA_SAMPLE_REGS_INTR, false);
 	feed(&rig, s, 0, DA_CTX_USER);
 	ck_assert_uint_eq(rig.got.nr, 1);
 	ck_assert_uint_eq(rig.got.r[0].vaddr, 0xd1000);
@@ -156,7 +159,7 @@ START_TEST(register_drops)
 	struct da_samp s = {0};
 	struct rig rig;
 
-	setup(&rig, DA_PROD_REGS, DA_SAMPLE_REGS_INTR);
+	setup(&rig, DA_PROD_REGS, DA_SAMPLE_REGS_INTR, false);
 	feed(&rig, s, 3, DA_CTX_USER);
 	ck_assert_uint_eq(drops(&rig, DA_DROP_NOT_MEMORY), 1);
 	feed(&rig, s, 10, DA_CTX_USER);
@@ -174,7 +177,7 @@ START_TEST(register_drops)
 	ck_assert_uint_eq(rig.got.nr, 0);
 	ck_assert_uint_eq(da_lane_ledger(rig.l, 0, 3)->in[DA_STAGE_SAMPLE], 7);
 	teardown(&rig);
-	setup(&rig, DA_PROD_REGS, 0); /* --no-regs: the seeds' addr_zero */
+	setup(&rig, DA_PROD_REGS, 0, false); /* --no-regs: the seeds' addr_zero */
 	feed(&rig, s, 0, DA_CTX_USER);
 	ck_assert_uint_eq(drops(&rig, DA_DROP_ADDR_NONE), 1);
 	teardown(&rig);
@@ -186,7 +189,7 @@ START_TEST(precise_after)
 	struct da_samp s = {0};
 	struct rig rig;
 
-	setup(&rig, DA_PROD_REGS, DA_SAMPLE_REGS_INTR);
+	setup(&rig, DA_PROD_REGS, DA_SAMPLE_REGS_INTR, false);
 	rig.attr.flags |= 2ull << DA_ATTR_PRECISE_SHIFT;
 	da_lane_free(rig.l);
 	da_pipeline_free(rig.p);
@@ -207,7 +210,7 @@ START_TEST(faults)
 	struct da_samp s = {.addr = 0};
 	struct rig rig;
 
-	setup(&rig, DA_PROD_FAULT, DA_SAMPLE_ADDR | DA_SAMPLE_PHYS_ADDR);
+	setup(&rig, DA_PROD_FAULT, DA_SAMPLE_ADDR | DA_SAMPLE_PHYS_ADDR, false);
 	feed(&rig, s, 0, DA_CTX_USER); /* a fault at address 0 has an address */
 	ck_assert_uint_eq(rig.got.nr, 1);
 	ck_assert(rig.got.r[0].has & DA_HAS_VADDR);
@@ -237,7 +240,7 @@ START_TEST(hardware_address)
 	struct rig rig;
 
 	setup(&rig, DA_PROD_ADDR,
-	      DA_SAMPLE_ADDR | DA_SAMPLE_DATA_SRC | DA_SAMPLE_WEIGHT | DA_SAMPLE_PHYS_ADDR);
+	      DA_SAMPLE_ADDR | DA_SAMPLE_DATA_SRC | DA_SAMPLE_WEIGHT | DA_SAMPLE_PHYS_ADDR, false);
 	feed(&rig, s, 0, DA_CTX_USER); /* there 0 is absent */
 	ck_assert_uint_eq(drops(&rig, DA_DROP_ADDR_NONE), 1);
 	s.phys_addr = 0x5000; /* a physical address alone is usable */
@@ -268,7 +271,7 @@ START_TEST(truncated)
 			     .cpu = 3};
 	struct rig rig;
 
-	setup(&rig, DA_PROD_FAULT, DA_SAMPLE_ADDR);
+	setup(&rig, DA_PROD_FAULT, DA_SAMPLE_ADDR, false);
 	da_lane_sample(rig.l, 0, &rec);
 	ck_assert_uint_eq(drops(&rig, DA_DROP_TRUNCATED), 1);
 	da_lane_sample(rig.l, 9, &rec); /* no such event: not ours to count */
@@ -290,7 +293,7 @@ START_TEST(walked_paddr)
 	struct da_samp s = {0};
 	struct rig rig;
 
-	setup(&rig, DA_PROD_REGS, DA_SAMPLE_REGS_INTR);
+	setup(&rig, DA_PROD_REGS, DA_SAMPLE_REGS_INTR, false);
 	da_pipeline_paddr(rig.p, walked, NULL);
 	feed(&rig, s, 0, DA_CTX_USER);
 	ck_assert_uint_eq(rig.got.r[0].paddr, 0x1000d1000);
@@ -298,6 +301,53 @@ START_TEST(walked_paddr)
 	feed(&rig, s, 6, DA_CTX_USER); /* the walk has none: absent, not 0 */
 	ck_assert(!(rig.got.r[0].has & DA_HAS_PADDR));
 	teardown(&rig);
+}
+END_TEST
+
+static void keep_late(void *ctx, const struct da_late *late, struct da_ledger *led)
+{
+	struct got *g = ctx;
+
+	(void)led;
+	g->late = *late;
+	g->nr_late++;
+}
+
+/* Registers kept and decoded later, by another lane, give the very reports that they would have given at
+ * once, or none for the same reason. */
+START_TEST(decoded_late)
+{
+	static const uint64_t at[] = {0, 3, 6, 9, 10, 13, 16, 0x2000};
+
+	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
+		struct da_ledger early = {0}, held = {0}, late = {0};
+		struct rig rig;
+		struct got want;
+		struct da_lane *behind;
+
+		setup(&rig, DA_PROD_REGS, DA_SAMPLE_REGS_INTR, false);
+		feed(&rig, (struct da_samp){0}, at[i], DA_CTX_USER);
+		want = rig.got;
+		da_lane_sum(rig.l, 0, &early);
+		teardown(&rig);
+
+		setup(&rig, DA_PROD_REGS, DA_SAMPLE_REGS_INTR, true);
+		da_lane_late(rig.l, keep_late);
+		feed(&rig, (struct da_samp){0}, at[i], DA_CTX_USER);
+		ck_assert_uint_eq(rig.got.nr, 0);
+		ck_assert_uint_eq(rig.got.nr_late, 1);
+		da_lane_sum(rig.l, 0, &held);
+		ck_assert_uint_eq(held.out[DA_STAGE_SAMPLE], 1); /* it has registers */
+		behind = da_lane_new(rig.p, take, &rig.got);
+		da_lane_decode_late(behind, &rig.got.late);
+		ck_assert_uint_eq(rig.got.nr, want.nr);
+		ck_assert_int_eq(memcmp(rig.got.r, want.r, want.nr * sizeof(want.r[0])), 0);
+		da_lane_sum(behind, 0, &late);
+		ck_assert_uint_eq(late.out[DA_STAGE_SAMPLE], early.out[DA_STAGE_SAMPLE]);
+		ck_assert_int_eq(memcmp(late.drop, early.drop, sizeof(late.drop)), 0);
+		da_lane_free(behind);
+		teardown(&rig);
+	}
 }
 END_TEST
 
@@ -315,6 +365,7 @@ int main(void)
 	tcase_add_test(t, hardware_address);
 	tcase_add_test(t, truncated);
 	tcase_add_test(t, walked_paddr);
+	tcase_add_test(t, decoded_late);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);

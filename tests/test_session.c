@@ -139,8 +139,9 @@ END_TEST
 /* A buffer of two slots overflows, and the ledger still closes. */
 START_TEST(overflow)
 {
-	struct run r =
-		run("fake/rate=200000,count=40000/", (struct da_session_opts){.buffer_slots = 2});
+	struct run r = run("fake/rate=200000,count=40000/",
+			   (struct da_session_opts){.buffers = &(struct da_buffer){.slots = 2},
+						    .nr_buffers = 1});
 	struct da_ledger l = da_session_ledger(r.s);
 	struct da_counters c = da_ledger_counters(&l);
 
@@ -149,6 +150,82 @@ START_TEST(overflow)
 	ck_assert_uint_eq(samples_in_file(), c.callback); /* the file lost nothing */
 	ck_assert_uint_eq(c.peak, 2);
 	done(&r);
+}
+END_TEST
+
+/* A buffer of few slots that keeps the latest: what was overwritten is counted, and the ledger closes. Two
+ * events share it, and two rings of it. */
+START_TEST(overwritten)
+{
+	struct run r =
+		run("fake/rate=200000,count=40000/,fake/rate=100000,count=9000,name=b/",
+		    (struct da_session_opts){
+			    .buffers = &(struct da_buffer){.slots = 4, .keep = DA_KEEP_LATEST},
+			    .nr_buffers = 1});
+	struct da_ledger l = da_session_ledger(r.s);
+	uint64_t dropped = 0, enqueued = 0;
+	enum da_stage bad;
+
+	ck_assert_int_eq(r.rc, 0);
+	ck_assert(da_ledger_conserves(&l, &bad));
+	ck_assert_uint_eq(l.drop[DA_DROP_RESIDENT], 0);
+	ck_assert_uint_eq(l.drop[DA_DROP_OVERFLOW], 0);
+	ck_assert_uint_gt(l.drop[DA_DROP_OVERWRITTEN], 0);
+	ck_assert_uint_eq(l.in[DA_STAGE_RING], l.out[DA_STAGE_RING] + l.drop[DA_DROP_OVERWRITTEN]);
+	for (size_t e = 0; e < 2; e++)
+		for (size_t c = 0; c < r.f.events[e].nr_cpus; c++)
+			ck_assert_uint_eq(r.f.events[e].cpus[c].ledger.drop[DA_DROP_RESIDENT], 0);
+	for (size_t i = 0; i < r.f.nr_buffers; i++) {
+		dropped += r.f.buffers[i].overflow;
+		enqueued += r.f.buffers[i].enqueue;
+	}
+	ck_assert_uint_eq(dropped, l.drop[DA_DROP_OVERWRITTEN]);
+	ck_assert_uint_eq(enqueued, l.out[DA_STAGE_RING]);
+	done(&r);
+}
+END_TEST
+
+/* Buffers by name, of different size and scope; the default one is only made if somebody writes into it. */
+START_TEST(named_buffers)
+{
+	const struct da_buffer buffers[] = {
+		{.name = "all", .slots = 1 << 15, .global = true},
+		{.name = "each", .slots = 1 << 14},
+	};
+	struct run r = run("fake/rate=20000,count=3000,buffer=all/,"
+			   "fake/rate=20000,count=1000,buffer=each,name=b/,"
+			   "fake/rate=20000,count=500,buffer=all,name=c/",
+			   (struct da_session_opts){.buffers = buffers, .nr_buffers = 2});
+	uint64_t cpus = r.f.events[0].nr_cpus;
+
+	ck_assert_int_eq(r.rc, 0);
+	ck_assert_uint_eq(r.f.nr_buffers, 1 + cpus);
+	ck_assert_str_eq(r.f.buffers[0].name, "all");
+	ck_assert_uint_eq(r.f.buffers[0].enqueue, 3500 * cpus);
+	ck_assert_uint_eq(r.f.buffers[0].source_cpus, cpus);
+	ck_assert_uint_eq(r.f.buffers[0].slots, 1 << 15);
+	for (size_t c = 1; c <= cpus; c++) {
+		ck_assert_uint_eq(r.f.buffers[c].enqueue, 1000);
+		ck_assert_uint_eq(r.f.buffers[c].source_cpus, 1);
+	}
+	done(&r);
+}
+END_TEST
+
+START_TEST(unknown_buffer)
+{
+	struct da_session_opts o = {
+		.target = DA_TARGET_PID, .ids = &(pid_t){getpid()}, .nr_ids = 1};
+	struct da_error err = {0};
+	struct da_spec *specs;
+	struct da_session *s;
+
+	ck_assert(!da_spec_parse("fake/buffer=no/", &specs, &o.nr_specs, NULL, 0, &err));
+	o.specs = specs;
+	ck_assert_int_eq(da_session_new(&s, &o, &err), -DA_EUSAGE);
+	ck_assert_ptr_nonnull(strstr(err.msg, "'no'"));
+	da_session_free(s);
+	free(specs);
 }
 END_TEST
 
@@ -233,6 +310,9 @@ int main(void)
 	tcase_add_test(t, per_cpu);
 	tcase_add_test(t, single);
 	tcase_add_test(t, overflow);
+	tcase_add_test(t, overwritten);
+	tcase_add_test(t, named_buffers);
+	tcase_add_test(t, unknown_buffer);
 	tcase_add_test(t, nothing_of_an_earlier_run);
 	tcase_add_loop_test(t, refusals, 0, sizeof(refused) / sizeof(refused[0]));
 	tcase_add_test(t, freed_in_every_state);
