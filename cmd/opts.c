@@ -304,6 +304,17 @@ out:
 	return ret;
 }
 
+int opts_add_text(const char ***list, size_t *nr, const char *text)
+{
+	const char **grown = reallocarray(*list, *nr + 1, sizeof(*grown));
+
+	if (!grown)
+		return -DA_ENOMEM;
+	*list = grown;
+	grown[(*nr)++] = text;
+	return 0;
+}
+
 int opts_color(const char *s, FILE *f, bool *out)
 {
 	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");

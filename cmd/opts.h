@@ -53,6 +53,9 @@ int opts_regions(const char *s, struct da_match_opts *o);
  * untouched. */
 int opts_buffer(const char *s, struct da_buffer *out);
 
+/* Adds to a list of texts, which are not copied. 0 or -DA_ENOMEM. */
+int opts_add_text(const char ***list, size_t *nr, const char *text);
+
 /* ---- events and target ---- */
 
 struct opts_events {

@@ -15,13 +15,15 @@
 #include "da_json.h"
 #include "run.h"
 
-enum { OPT_REGS = 0x100, OPT_KEEP, OPT_PROGRESS, OPT_REGIONS };
+enum { OPT_REGS = 0x100, OPT_KEEP, OPT_PROGRESS, OPT_REGIONS, OPT_PROBE };
 
 struct args {
 	struct opts_events ev;
 	const char *output;
 	bool quiet, verbose, regs, keep, progress;
 	struct da_match_opts match;
+	const char **probes;
+	size_t nr_probes;
 };
 
 /* clang-format off */
@@ -35,6 +37,8 @@ static const struct argp_option options[] = {
 	{"regs", OPT_REGS, NULL, 0, "Registers with page faults too", -1},
 	{"data", 'd', NULL, 0, "Sample data addresses (as perf; always on)", -1},
 	{"regions", OPT_REGIONS, "HOW", 0, "Regions of the live match layer: vma (default), fixed=SIZE", -1},
+	{"probe", OPT_PROBE, "NAME:TERMS", 0, "Count the reports that fulfil TERMS: write, read, cpus=0-3, pids=, tids=, "
+	 "comm=, producer=EVENT, buffer=, addr=START-END, latency=MIN, data_src=, weight=N. May be repeated", -1},
 	{NULL, 'i', NULL, 0, "Not the children of the target (as perf; same as --no-inherit)", -1},
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -75,6 +79,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (opts_regions(arg, &a->match))
 			opts_usage(state, "bad regions '%s' (wanted: " OPTS_REGIONS_WANTED ")",
 				   arg);
+		break;
+	case OPT_PROBE:
+		if (opts_add_text(&a->probes, &a->nr_probes, arg))
+			argp_failure(state, EXIT_FAILURE, 0, "out of memory");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -125,6 +133,13 @@ static char *options_json(const struct args *a, const char *spec)
 	if (a->match.regions == DA_REGIONS_FIXED)
 		da_json_u64(&m.w, "fixed_bytes", a->match.fixed_bytes);
 	da_json_bool(&m.w, "phys", a->ev.phys);
+	da_json_array(&m.w, "probes");
+	for (size_t i = 0; i < a->nr_probes; i++) {
+		da_json_object(&m.w, NULL);
+		da_json_string(&m.w, "probe", a->probes[i]);
+		da_json_close(&m.w);
+	}
+	da_json_close(&m.w);
 	da_json_close(&m.w);
 	return da_json_mem_end(&m);
 }
@@ -205,6 +220,8 @@ static int record(struct args *a, int argc, char **argv)
 	run.session.regs = a->regs;
 	run.session.verbose = a->verbose;
 	run.session.match = a->match;
+	run.session.probes = a->probes;
+	run.session.nr_probes = a->nr_probes;
 	run.command = a->ev.command;
 	if (!strcmp(a->output, "-"))
 		run.output = TARGET_TO_STDERR; /* the pipe is ours alone */
@@ -254,6 +271,7 @@ int cmd_record(int argc, char **argv)
 	} else {
 		status = record(&a, argc, argv);
 	}
+	free(a.probes);
 	opts_events_release(&a.ev);
 	return status;
 }

@@ -35,7 +35,8 @@ enum {
 	OPT_NO_HEATMAP,
 	OPT_COLOR,
 	OPT_PHYS,
-	OPT_THREADS
+	OPT_THREADS,
+	OPT_PROBE
 };
 
 struct list {
@@ -49,6 +50,8 @@ struct args {
 	struct da_offline_opts offline;
 	struct da_render_opts render;
 	struct list events, comms;
+	const char **probes;
+	size_t nr_probes;
 	pid_t *pids;
 	bool quiet, has_limit;
 	char problem[512]; /* what is wrong with an argument */
@@ -71,6 +74,9 @@ static const struct argp_option options[] = {
 		"first sample; either may be left out", 2},
 	{"phys", OPT_PHYS, NULL, 0, "Physical memory too", 2},
 	{"threads", OPT_THREADS, "N", 0, "Decode AUX traces with N threads (as many as there are CPUs)", 2},
+	{"probe", OPT_PROBE, "NAME:TERMS", 0, "Count the reports that fulfil TERMS, region by region, instead of the probes that "
+		"the recording was made with (none: no probes): write, read, cpus=0-3, pids=, tids=, comm=, producer=EVENT, "
+		"buffer=, addr=START-END, latency=MIN, data_src=, weight=N. May be repeated", 2},
 	{NULL, 0, NULL, 0, "How to show it:", 3},
 	{"sort", 's', "KEY", 0, "Order of regions: share (default), samples, accesses, reads, writes, size, addr, label", 3},
 	{"limit", OPT_LIMIT, "N", 0, "At most N regions a table (text: 20, csv: all); 0: all, of all processes", 3},
@@ -230,6 +236,12 @@ static error_t parse_rest(int key, char *arg, struct args *a)
 		return opts_color(arg, stdout, &color)
 			       ? bad(a, "bad colour '%s' (wanted: auto, always or never)", arg)
 			       : 0;
+	case OPT_PROBE:
+		if (!strcmp(arg, "none")) {
+			a->offline.no_probes = true;
+			return 0;
+		}
+		return opts_add_text(&a->probes, &a->nr_probes, arg) ? ENOMEM : 0;
 	case OPT_PHYS:
 		a->render.phys = true;
 		return 0;
@@ -444,6 +456,8 @@ static int report(struct args *a)
 	a->offline.comms = (const char *const *)a->comms.items;
 	a->offline.nr_comms = a->comms.nr;
 	a->offline.pids = (const uint32_t *)a->pids;
+	a->offline.probes = a->probes;
+	a->offline.nr_probes = a->nr_probes;
 	if (a->output) {
 		out = fopen(a->output, "we");
 		if (!out) {
@@ -487,6 +501,7 @@ int cmd_report(int argc, char **argv)
 	}
 	release(&a.events);
 	release(&a.comms);
+	free(a.probes);
 	free(a.pids);
 	return status;
 }

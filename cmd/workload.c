@@ -29,7 +29,7 @@
 static const char *const pattern_names[WL_PATTERN_NR] = {
 	[WL_SEQ] = "seq",       [WL_RANDOM] = "random", [WL_HOTCOLD] = "hotcold",
 	[WL_STAIRS] = "stairs", [WL_CHASE] = "chase",   [WL_TOUCH] = "touch",
-	[WL_ZIGZAG] = "zigzag", [WL_ZIPF] = "zipf",
+	[WL_ZIGZAG] = "zigzag", [WL_ZIPF] = "zipf",     [WL_SPLIT] = "split",
 };
 
 enum { FORMAT_TEXT, FORMAT_JSON };
@@ -67,12 +67,14 @@ enum {
 static const struct argp_option options_table[] = {
 	{"pattern", 'p', "NAME", 0,
 	 "seq, random (the default), hotcold (the first range gets 90 %), stairs, chase (each load gives the next "
-	 "address), touch (page faults), zigzag, zipf (range i has weight 1/i)",
+	 "address), touch (page faults), zigzag, zipf (range i has weight 1/i), split (each thread in ranges of its own, or "
+	 "with fewer ranges than threads in its part of each)",
 	 0},
 	{"size", KEY_SIZE, "BYTES[k|m|g]", 0, "size of a range (16m)", 0},
-	{"ranges", KEY_RANGES, "N", 0, "number of ranges (1; hotcold 4, zipf 8)", 0},
+	{"ranges", KEY_RANGES, "N", 0,
+	 "number of ranges (1; hotcold 4, zipf 8, split one a thread)", 0},
 	{"writes", KEY_WRITES, "PCT", 0, "share of stores (25; touch 100)", 0},
-	{"threads", KEY_THREADS, "N", 0, "threads that share the work (1)", 0},
+	{"threads", KEY_THREADS, "N", 0, "threads that share the work (1; split 2)", 0},
 	{"cpus", KEY_CPUS, "LIST", 0, "pin the threads to these CPUs in turn: 0,2-3", 0},
 	{"duration", KEY_DURATION, "TIME", 0,
 	 "stop after TIME, seconds or with a unit: us, ms, s, m (1 s)", 0},
@@ -122,6 +124,10 @@ static void complete(struct options *o, struct argp_state *state)
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 
 	c->size_bytes = (c->size_bytes + page - 1) / page * page;
+	if (!c->nr_threads)
+		c->nr_threads = c->pattern == WL_SPLIT ? 2 : 1;
+	if (!c->nr_ranges && c->pattern == WL_SPLIT)
+		c->nr_ranges = c->nr_threads;
 	if (!c->nr_ranges)
 		c->nr_ranges = c->pattern == WL_HOTCOLD ? 4 : c->pattern == WL_ZIPF ? 8 : 1;
 	if (c->nr_ranges < 2 && (c->pattern == WL_HOTCOLD || c->pattern == WL_ZIPF))
@@ -427,9 +433,7 @@ int cmd_workload(int argc, char **argv)
 		NULL,
 		NULL,
 		NULL};
-	struct options o = {
-		.config = {
-			.pattern = WL_RANDOM, .size_bytes = 16 << 20, .nr_threads = 1, .seed = 1}};
+	struct options o = {.config = {.pattern = WL_RANDOM, .size_bytes = 16 << 20, .seed = 1}};
 	struct stop stop;
 	int status = 1, ret;
 

@@ -21,6 +21,7 @@ enum wl_pattern {
 	WL_TOUCH,   /* first touches of pages: page faults */
 	WL_ZIGZAG,  /* random words of a window that slides up and down */
 	WL_ZIPF,    /* random words; the range of rank i has weight 1 / i */
+	WL_SPLIT,   /* random words; each thread in ranges of its own, or in its part of each */
 	WL_PATTERN_NR
 };
 

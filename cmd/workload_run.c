@@ -185,6 +185,12 @@ static void slice_of(const struct worker *w, uint64_t *first, uint64_t *count)
 	*count = pages * (w->index + 1) / nr - *first;
 }
 
+/* Does each thread have ranges of its own? */
+static bool own_ranges(const struct wl_config *c)
+{
+	return c->pattern == WL_SPLIT && c->nr_ranges >= c->nr_threads;
+}
+
 /* Stores to each page of the worker's part of every range. */
 static void touch_all(struct worker *w)
 {
@@ -195,8 +201,15 @@ static void touch_all(struct worker *w)
 	uint32_t i;
 
 	slice_of(w, &first, &count);
+	if (own_ranges(&run->config)) {
+		first = 0;
+		count = run->config.size_bytes / run->page_bytes;
+	}
 	for (i = 0; i < run->config.nr_ranges; i++) {
 		uint64_t pos = 0;
+
+		if (own_ranges(&run->config) && i % run->config.nr_threads != w->index)
+			continue;
 
 		wl_loop_step(range_words(&run->ranges[i]) + first * page_words, count * page_words,
 			     page_words, &pos, count, &all_stores);
@@ -257,6 +270,11 @@ static uint32_t choose_range(struct worker *w, uint64_t turn)
 	uint64_t x;
 	uint32_t i = 0;
 
+	if (own_ranges(c)) {
+		uint32_t own = (c->nr_ranges - w->index - 1) / c->nr_threads + 1;
+
+		return w->index + (uint32_t)(turn % own) * c->nr_threads;
+	}
 	if (c->pattern != WL_HOTCOLD && c->pattern != WL_ZIPF)
 		return (uint32_t)(turn % c->nr_ranges);
 	x = w->stream.rng = wl_random_next(w->stream.rng);
@@ -309,6 +327,13 @@ static uint64_t take_turn(struct worker *w, uint32_t i, uint64_t n, double done)
 	case WL_STAIRS:
 	case WL_ZIGZAG:
 		window_of(run->config.pattern, done, words, &first, &count);
+		return wl_loop_random(base + first, count, n, &w->stream);
+	case WL_SPLIT:
+		if (own_ranges(&run->config))
+			return wl_loop_random(base, words, n, &w->stream);
+		slice_of(w, &first, &count);
+		first *= run->page_bytes / sizeof(uint64_t);
+		count *= run->page_bytes / sizeof(uint64_t);
 		return wl_loop_random(base + first, count, n, &w->stream);
 	default:
 		return wl_loop_random(base, words, n, &w->stream);

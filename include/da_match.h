@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "da_probe.h"
 #include "da_report.h"
 #include "da_stage.h"
 #include "da_task.h"
@@ -34,6 +35,7 @@ struct da_match_opts {
 	const uint32_t *pids; /* targets; NULL: every process */
 	size_t nr_pids;
 	size_t nr_events;
+	const struct da_probes *probes; /* bound to these events; NULL: none. Must live as long */
 	bool accumulate; /* keep per-region numbers and heat cells (report); false: counters only (live) */
 	bool part;        /* to be merged into another with da_match_merge() */
 	size_t max_cells; /* bound of heat cells over all spaces, 32 bytes each; 0: 192 Ki */
@@ -48,6 +50,8 @@ struct da_region_stat {
 	uint64_t accesses; /* sum of their periods */
 	uint64_t reads,
 		writes; /* reports with a known direction; a read-modify-write counts in both */
+	uint64_t
+		hits; /* sampling intervals with such a report; of joined regions each counts its own */
 	uint64_t hit_start, hit_end; /* addresses matched, [start, end) */
 };
 
@@ -60,6 +64,10 @@ struct da_region {
 		*by_event; /* nr_by_event, ascending; events without a report are left out */
 	uint32_t nr_by_event;
 	uint32_t area; /* position in its space's areas of what it was cut from */
+	/* probes with a report here: event is nr_events + the probe's number, of the numbers only samples
+	 * (reports that passed) and hits are kept */
+	const struct da_region_stat *by_probe;
+	uint32_t nr_by_probe;
 };
 
 struct da_space {

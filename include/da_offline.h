@@ -25,7 +25,7 @@
 struct da_offline;
 
 struct da_offline_opts {
-	/* nr_events is filled here, and phys is set when the recording may have physical addresses; pids are a
+	/* nr_events and probes are filled here, and phys is set when the recording may have physical addresses; pids are a
 	 * filter below. */
 	struct da_match_opts match;
 	/* Filters. A sample record that does not pass is counted in `filtered` and nowhere else. */
@@ -35,6 +35,10 @@ struct da_offline_opts {
 	size_t nr_pids;
 	const char *const *comms;
 	size_t nr_comms;
+	const char *const
+		*probes; /* texts (da_probe.h); none: those that the recording was made with */
+	size_t nr_probes;
+	bool no_probes;                     /* not the recording's either */
 	uint64_t start_ns, stop_ns;         /* [start, stop); stop 0: to the end */
 	bool start_relative, stop_relative; /* counted from the first sample record */
 	unsigned
@@ -110,10 +114,11 @@ struct da_offline_result {
 	size_t nr_gaps;
 	uint64_t first_ns,
 		last_ns; /* of the sample records taken; first > last: none with a time */
-	uint64_t samples, filtered;   /* sample records */
-	uint64_t aux_bytes;           /* AUX trace data of kinds that are not decoded */
-	enum da_regions regions;      /* as asked for */
-	const struct da_match *match; /* finished: spaces, regions, heat cells */
+	uint64_t samples, filtered;     /* sample records */
+	uint64_t aux_bytes;             /* AUX trace data of kinds that are not decoded */
+	enum da_regions regions;        /* as asked for */
+	const struct da_probes *probes; /* NULL: none */
+	const struct da_match *match;   /* finished: spaces, regions, heat cells */
 	const struct da_damon
 		*damon; /* DAMON's own regions; NULL: no samples of damon_aggregated */
 	bool complete;  /* false: `report` ended the run */

@@ -54,8 +54,10 @@ struct da_session_opts {
 	size_t nr_buffers;
 	uint64_t delay_ms;          /* -D */
 	struct da_match_opts match; /* regions of the live match layer */
-	const char *output;         /* file, "-" or NULL: no file (diagnose) */
-	int argc;                   /* command line for the CMDLINE feature */
+	const char *const *probes;  /* texts (da_probe.h) */
+	size_t nr_probes;
+	const char *output; /* file, "-" or NULL: no file (diagnose) */
+	int argc;           /* command line for the CMDLINE feature */
 	char *const *argv;
 	const char *options_json; /* stored in the INFO record; may be NULL */
 	bool verbose;

@@ -59,7 +59,11 @@ struct da_match *da_match_new(const struct da_match_opts *o, struct da_tasks *ta
 		size_t places = o->max_places ? o->max_places : o->part ? PART_PLACES : MAX_PLACES;
 
 		m->sketch = sketch_new(places, m->index.seed);
-		if (!m->sketch) {
+		if (da_probes_nr(o->probes))
+			m->hits = hits_new(0, m->index.seed);
+		if (!m->sketch || (da_probes_nr(o->probes) && !m->hits)) {
+			sketch_free(m->sketch);
+			hits_free(m->hits);
 			free(m->pids);
 			free(m);
 			return NULL;
@@ -97,6 +101,8 @@ void da_match_free(struct da_match *m)
 	free(m->texts);
 	free(m->joined);
 	free(m->cut_stat);
+	free(m->probe_stat);
+	hits_free(m->hits);
 	sketch_free(m->sketch);
 	free(m->work);
 	free(m->ledger);
@@ -147,7 +153,7 @@ uint32_t da_match_nr_cpus(const struct da_match *m)
 
 /* ---- counting ---- */
 
-static bool credit(struct credit *c, uint64_t interval)
+bool match_credit(struct credit *c, uint64_t interval)
 {
 	uint64_t behind;
 
@@ -320,7 +326,8 @@ static void count(struct da_match *m, struct da_ledger *led, const struct place 
 		miss(led, of_space, DA_DROP_MISS_REGION); /* no memory: da_match_finish() fails */
 		return;
 	}
-	fresh = credit(&m->credit[stat], interval_of(m, r));
+	fresh = match_credit(&m->credit[stat], interval_of(m, r));
+	m->stat[stat].hits += fresh;
 	of_space->out[DA_STAGE_MATCH]++;
 	of_space->in[DA_STAGE_UPDATE]++;
 	of_space->out[DA_STAGE_UPDATE] += fresh;
@@ -331,8 +338,11 @@ static void count(struct da_match *m, struct da_ledger *led, const struct place 
 		led->out[DA_STAGE_UPDATE] += fresh;
 		led->drop[DA_DROP_ALREADY_CREDITED] += !fresh;
 	}
-	if (m->o.accumulate)
-		accumulate(m, at, &m->stat[stat], r, addr);
+	if (!m->o.accumulate)
+		return;
+	accumulate(m, at, &m->stat[stat], r, addr);
+	if (m->mask)
+		match_probes_count(m, at->entry, m->mask, addr, interval_of(m, r));
 }
 
 static void report_phys(struct da_match *m, struct da_ledger *led, const struct da_report *r)
@@ -383,6 +393,12 @@ void da_match_report(struct da_match *m, const struct da_report *r)
 	bool virt;
 
 	led->in[DA_STAGE_MATCH]++;
+	if (m->o.probes && !match_probes(m, r, &m->mask)) {
+		led->drop[DA_DROP_MISS_PROBE]++;
+		if (m->o.accumulate && (r->has & DA_HAS_TASK) && (r->has & DA_HAS_TIME))
+			da_match_observe(m, r->event, r->pid, r->time_ns);
+		return;
+	}
 	virt = report_virt(m, led, r);
 	if (phys)
 		report_phys(m, virt ? NULL : led, r);

@@ -100,6 +100,7 @@ static bool merge_stats(struct da_match *m, const struct da_match *part, const s
 		to->accesses += s->accesses;
 		to->reads += s->reads;
 		to->writes += s->writes;
+		to->hits += s->hits;
 		to->hit_start = s->hit_start < to->hit_start ? s->hit_start : to->hit_start;
 		to->hit_end = s->hit_end > to->hit_end ? s->hit_end : to->hit_end;
 	}
@@ -172,7 +173,8 @@ void da_match_merge(struct da_match *m, struct da_match *part)
 		ok = merge_spaces(m, part, &n) && merge_mappings(m, part, &n) &&
 		     merge_chunks(m, part, &n) && merge_stats(m, part, &n) &&
 		     merge_heat(m, part, &n) && merge_work(m, part, &n) &&
-		     (!m->sketch || !sketch_merge(m->sketch, part->sketch, n.entry));
+		     (!m->sketch || !sketch_merge(m->sketch, part->sketch, n.entry)) &&
+		     (!m->hits || !hits_merge(m->hits, part->hits, n.entry));
 	}
 	if (!ok)
 		m->no_memory = true;

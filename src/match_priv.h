@@ -13,6 +13,7 @@
 #include "da_heat.h"
 #include "da_match.h"
 #include "da_region_set.h"
+#include "match_hits.h"
 #include "region_sketch.h"
 
 #define NONE UINT32_MAX
@@ -178,11 +179,14 @@ struct da_match {
 	struct met *met; /* of a part: its mappings, in order */
 	size_t nr_met, room_met;
 
+	uint32_t mask; /* probes that the report under way passes */
 	uint64_t interval_from, interval_to,
 		interval; /* the sampling interval of the last report */
 	size_t cells;
-	struct sketch *sketch;           /* NULL: regions are not cut */
-	struct da_region_stat *cut_stat; /* by_event of regions that were cut */
+	struct sketch *sketch;             /* NULL: regions are not cut */
+	struct da_region_stat *cut_stat;   /* by_event of regions that were cut */
+	struct hits *hits;                 /* NULL: regions are not cut, or there are no probes */
+	struct da_region_stat *probe_stat; /* by_probe of regions that were cut */
 	struct pending pending[PENDING];
 	unsigned next_pending;
 	bool no_memory;
@@ -198,6 +202,20 @@ struct da_heat *match_heat(struct da_match *m, uint32_t space);
 void match_flush(struct da_match *m);
 /* A space's heat had so many cells before something was added to it. */
 void match_heat_grew(struct da_match *m, const struct da_heat *h, size_t before);
+
+/* Marks an interval; true if it was not yet. */
+bool match_credit(struct credit *c, uint64_t interval);
+
+/* ---- match_probe.c ---- */
+
+/* The probes that a report passes; false: it is to be dropped as miss_probe. */
+bool match_probes(struct da_match *m, const struct da_report *r, uint32_t *mask);
+void match_probes_count(struct da_match *m, uint32_t entry, uint32_t mask, uint64_t addr,
+			uint64_t interval);
+/* by_event holds the probes' numbers too, last: parts them off. */
+void match_part_probes(struct da_match *m, struct da_region *g);
+/* After match_refine(): numbers of the regions that share their area. 0 or -DA_ENOMEM. */
+int match_cut_probes(struct da_match *m);
 
 /* ---- match_find.c ---- */
 

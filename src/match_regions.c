@@ -333,6 +333,7 @@ static uint32_t merge_stats(struct da_region_stat *st, uint32_t nr)
 		st[n].accesses += st[i].accesses;
 		st[n].reads += st[i].reads;
 		st[n].writes += st[i].writes;
+		st[n].hits += st[i].hits;
 		st[n].hit_start =
 			st[i].hit_start < st[n].hit_start ? st[i].hit_start : st[n].hit_start;
 		st[n].hit_end = st[i].hit_end > st[n].hit_end ? st[i].hit_end : st[n].hit_end;
@@ -373,14 +374,13 @@ static int hand_out_stats(struct da_match *m)
 		else
 			r->by_event = &m->stat[i];
 	}
-	if (!several)
-		return 0;
 	for (i = 0; i < m->nr_spaces; i++) {
 		for (k = 0; k < m->space[i].pub.nr_regions; k++) {
 			r = &m->space[i].pub.regions[k];
 			if (r->nr_by_event > 1)
 				r->nr_by_event = merge_stats(&m->joined[r->by_event - m->joined],
 							     r->nr_by_event);
+			match_part_probes(m, r);
 		}
 	}
 	return 0;
@@ -431,7 +431,10 @@ static int build_all(struct da_match *m, uint32_t *order)
 		if (s->heat)
 			err = da_heat_rezone(s->heat, order);
 	}
-	return err || !m->sketch ? err : match_refine(m, order);
+	if (err || !m->sketch)
+		return err;
+	err = match_refine(m, order);
+	return err ? err : match_cut_probes(m);
 }
 
 int match_build_regions(struct da_match *m)

@@ -197,6 +197,7 @@ static int new_pipeline(struct da_offline *o)
 	for (i = 0; i < o->res.nr_events; i++)
 		mo.phys |= has_phys(&o->res.events[i]);
 	mo.nr_events = o->res.nr_events;
+	mo.probes = o->res.probes;
 	mo.pids = NULL; /* the filter stands before the sample layer */
 	mo.nr_pids = 0;
 	o->pipeline = da_pipeline_new(ev, o->res.nr_events, arch, o->tasks, o->code);
@@ -249,6 +250,9 @@ int da_offline_open(struct da_offline **out, const char *path, const struct da_o
 	allow_code_files(o);
 	describe_events(o);
 	rc = choose_events(o, err);
+	if (rc < 0)
+		goto fail;
+	rc = probes_choose(o, err);
 	if (rc < 0)
 		goto fail;
 	rc = new_pipeline(o);
@@ -481,6 +485,7 @@ void da_offline_close(struct da_offline *o)
 	da_lane_free(o->lane);
 	da_pipeline_free(o->pipeline);
 	da_match_free(o->match);
+	da_probes_free(o->probes);
 	da_code_store_free(o->code);
 	da_tasks_free(o->tasks);
 	da_reader_close(o->reader);

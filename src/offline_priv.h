@@ -61,6 +61,7 @@ struct da_offline {
 	struct da_match *match;
 	struct da_match_opts match_opts; /* its own */
 	struct aux *aux;                 /* NULL: nothing was heard of AUX traces */
+	struct da_probes *probes;
 	struct da_offline_result res;
 	bool own_inline; /* the file could not be scanned before: own records are taken as they come */
 	bool enough, no_memory;
@@ -127,6 +128,9 @@ void damon_sample(struct da_offline *o, const struct da_rec *rec);
 void damon_lost(struct da_offline *o, const struct da_rec *rec);
 void damon_end(struct da_offline *o);
 void damon_release(struct da_offline *o);
+
+/* The probes, once the events are known. 0 or negative. */
+int probes_choose(struct da_offline *o, struct da_error *err);
 
 /* Cells and sums, after the last record. 0 or -DA_ENOMEM. */
 int sum_up(struct da_offline *o);

@@ -9,6 +9,7 @@
 #include "da_render.h"
 #include "render_ages.h"
 #include "render_format.h"
+#include "render_probe.h"
 #include "render_rows.h"
 #include "utf8.h"
 
@@ -50,9 +51,11 @@ static void put_row(FILE *f, const struct da_offline_result *r, const struct da_
 		w->st->accesses, w->st->reads, w->st->writes, share,
 		share_error(share, all->samples));
 	if (age.known)
-		fprintf(f, ",%" PRIu64 ",%" PRIu64 "\n", age.age_ns, age.idle_ns);
+		fprintf(f, ",%" PRIu64 ",%" PRIu64, age.age_ns, age.idle_ns);
 	else
-		fputs(",,\n", f);
+		fputs(",,", f);
+	probe_row_csv(f, r, w->g);
+	fputc('\n', f);
 }
 
 static int put_space(FILE *f, const struct da_offline_result *r, const struct da_space *s,
@@ -88,8 +91,10 @@ int da_render_report_csv(FILE *f, const struct da_offline_result *r, const struc
 	if (!total)
 		return -DA_ENOMEM;
 	fputs("space,pid,comm,start,end,label,event,samples,accesses,reads,writes,share,error,"
-	      "age_ns,idle_ns\n",
+	      "age_ns,idle_ns",
 	      f);
+	probe_head_csv(f, r);
+	fputc('\n', f);
 	for (i = 0; i < da_match_nr_spaces(r->match) && !err; i++)
 		err = put_space(f, r, da_match_space(r->match, i), o, total);
 	free(total);

@@ -12,6 +12,7 @@
 #include "render_damon.h"
 #include "render_format.h"
 #include "render_plan.h"
+#include "render_probe.h"
 
 #ifndef DA_VERSION
 #define DA_VERSION "0"
@@ -204,8 +205,7 @@ static void put_region(struct json *j, const struct da_region *g)
 		da_json_close(&j->w);
 	}
 	da_json_close(&j->w);
-	da_json_object(&j->w, "probes");
-	da_json_close(&j->w);
+	probe_region_json(&j->w, j->r, g);
 	da_json_close(&j->w);
 }
 
@@ -355,6 +355,7 @@ int da_render_report_json(FILE *f, const struct da_offline_result *r)
 	put_ledgers(&j);
 	put_lost(&j);
 	da_json_string(&j.w, "regions", da_regions_name(r->regions));
+	probe_list_json(&j.w, r);
 	da_json_array(&j.w, "spaces");
 	for (i = 0; i < da_match_nr_spaces(r->match) && !err; i++)
 		if (da_match_space(r->match, i)->ledger.out[DA_STAGE_MATCH])

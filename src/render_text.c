@@ -13,6 +13,7 @@
 #include "render_damon.h"
 #include "render_format.h"
 #include "render_ink.h"
+#include "render_probe.h"
 #include "render_rows.h"
 
 #define NUMBERS    52 /* columns of the table of regions between address and label */
@@ -440,7 +441,7 @@ static int put_space(struct text *t, const struct da_space *s)
 		if (err)
 			return err;
 	}
-	return 0;
+	return probe_space_text(t->f, t->r, s, t->o);
 }
 
 /* Processes that got no table: a line each. */
@@ -536,6 +537,7 @@ int da_render_report_text(FILE *f, const struct da_offline_result *r,
 		put_file(&t);
 		fputc('\n', f);
 		put_events(&t);
+		probe_list_text(f, r, &own);
 		err = put_spaces(&t);
 		if (!err)
 			render_damon_text(f, r, &own);

@@ -284,6 +284,8 @@ int da_session_new(struct da_session **out, const struct da_session_opts *o, str
 		rc = make_fakes(s, err);
 	if (!rc)
 		rc = s_buffers_choose(s, err);
+	if (!rc)
+		rc = s_probes(s, err);
 	*out = s; /* also on failure: its facts say what went wrong; the caller frees it */
 	return rc;
 }
@@ -372,6 +374,7 @@ static int make_pipeline(struct da_session *s, struct da_error *err)
 	m.virt = true;
 	m.phys = s->o.phys;
 	m.accumulate = false;
+	m.probes = s->probes;
 	s->match = s->pipe ? da_match_new(&m, s->tasks) : NULL;
 	s->match_snap = calloc(s->nr_cpus * s->nr_ev + 1, sizeof(*s->match_snap));
 	s->stored = calloc(s->nr_cpus * s->nr_ev + 1, sizeof(*s->stored));
@@ -625,6 +628,7 @@ void da_session_free(struct da_session *s)
 	free(s->lanes);
 	da_lane_free(s->late_lane);
 	da_match_free(s->match);
+	da_probes_free(s->probes);
 	s_paddr_free(s->paddr);
 	da_pipeline_free(s->pipe);
 	da_code_store_free(s->code);

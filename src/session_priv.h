@@ -122,6 +122,7 @@ struct da_session {
 	struct da_code_store *code;
 	struct da_pipeline *pipe;
 	struct da_match *match;
+	struct da_probes *probes;
 	struct s_paddr *paddr;
 	struct id_entry *id_map; /* sorted by id */
 	size_t nr_ids_mapped;
@@ -199,6 +200,9 @@ void *s_match_main(void *session);
 int s_lane_take(struct s_lane *l, const uint8_t *bytes, size_t len);
 void s_lane_wake(struct s_lane *l);
 void s_lane_free_blocks(struct s_lane *l);
+
+/* session_probe.c: probes of the live match layer; s->probes stays NULL without. */
+int s_probes(struct da_session *s, struct da_error *err);
 
 /* session_buffers.c: the report buffers */
 int s_buffers_choose(struct da_session *s, struct da_error *err);

@@ -15,6 +15,8 @@ void s_match_snapshot(struct da_session *s, struct da_ledger *out)
 	uint64_t *missed;
 	bool any = false;
 
+	if (!s->match_snap)
+		return; /* it never came so far */
 	pthread_mutex_lock(&s->match_lock);
 	memcpy(out, s->match_snap, s->nr_cpus * s->nr_ev * sizeof(*out));
 	for (size_t i = 0; s->missed && i < nr; i++)
