@@ -25,6 +25,7 @@ struct target {
 struct da_damon {
 	struct target *targets;
 	size_t nr, room;
+	size_t at;      /* the target of the last record */
 	size_t regions; /* room of all snapshots */
 	uint64_t damaged, left_out;
 };
@@ -46,13 +47,22 @@ void da_damon_free(struct da_damon *d)
 	free(d);
 }
 
-/* There are few; the one that came last comes again. */
+static bool is_target(const struct target *t, uint32_t kdamond, uint64_t target_id)
+{
+	return t->pub.kdamond == kdamond && t->pub.target_id == target_id;
+}
+
+/* The one that came last comes again, once for each of its regions. */
 static struct target *find(struct da_damon *d, uint32_t kdamond, uint64_t target_id)
 {
-	for (size_t i = d->nr; i > 0; i--)
-		if (d->targets[i - 1].pub.kdamond == kdamond &&
-		    d->targets[i - 1].pub.target_id == target_id)
-			return &d->targets[i - 1];
+	if (d->at < d->nr && is_target(&d->targets[d->at], kdamond, target_id))
+		return &d->targets[d->at];
+	for (size_t i = 0; i < d->nr; i++) {
+		if (is_target(&d->targets[i], kdamond, target_id)) {
+			d->at = i;
+			return &d->targets[i];
+		}
+	}
 	return NULL;
 }
 
