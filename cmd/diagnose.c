@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "baseline.h"
 #include "cmd.h"
 #include "da_facts_offline.h"
 #include "da_render_verdict.h"
@@ -29,7 +30,8 @@ enum {
 	OPT_ANY,
 	OPT_FORMAT,
 	OPT_COLOR,
-	OPT_WHAT_IF
+	OPT_WHAT_IF,
+	OPT_BASELINE
 };
 
 static const struct format {
@@ -44,7 +46,7 @@ static const struct format {
 
 struct args {
 	struct opts_events ev;
-	const char *input, *output, *color;
+	const char *input, *output, *color, *baseline;
 	const struct format *format;
 	struct da_verdict_opts limits;
 	bool quiet, verbose, what_if;
@@ -59,7 +61,8 @@ struct evidence {
 	int64_t resync_bytes;
 	uint64_t regions; /* of the space that has most of them */
 	struct da_lab_plan lab;
-	bool has_lab;
+	struct da_compare compare;
+	bool has_lab, has_baseline;
 };
 
 /* clang-format off */
@@ -67,6 +70,7 @@ static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "What to judge:", -1},
 	{"input", 'i', "FILE", 0, "A recording (ours or any perf.data) instead of a run now; -e picks events of it", -1},
 	{"what-if", OPT_WHAT_IF, "MODEL", OPTION_ARG_OPTIONAL, "With -i: replay its reports through other report buffers; MODEL is one more, KEY=VALUE,...", -1},
+	{"baseline", OPT_BASELINE, "FILE", 0, "Compare with FILE: a recording, or what --format=json wrote", -1},
 	{NULL, 0, NULL, 0, "What must hold (else the exit status says so):", 5},
 	{"max-drop", OPT_MAX_DROP, "PCT", 0, "At most PCT percent of reports or samples lost (exit 14)", 5},
 	{"min-valid", OPT_MIN_VALID, "PCT", 0, "At least PCT percent of samples with an address (exit 14)", 5},
@@ -116,6 +120,9 @@ static void check_args(const struct args *a, const struct argp_state *state)
 	if (a->what_if && strcmp(a->format->name, "text") != 0 &&
 	    strcmp(a->format->name, "json") != 0)
 		opts_usage(state, "--what-if is shown as text or json");
+	if (a->baseline && strcmp(a->format->name, "text") != 0 &&
+	    strcmp(a->format->name, "json") != 0)
+		opts_usage(state, "--baseline is shown as text or json");
 	if (!a->input)
 		return;
 	if (a->ev.command)
@@ -162,6 +169,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->what_if = true;
 		if (arg)
 			add_model(a, arg, state);
+		break;
+	case OPT_BASELINE:
+		a->baseline = arg;
 		break;
 	case OPT_ANY:
 		a->limits.any = true;
@@ -462,6 +472,7 @@ static int write_verdict(const struct args *a, const struct evidence *ev,
 		.recorded = ev->recorded,
 		.resync_bytes = ev->resync_bytes,
 		.lab = ev->has_lab ? &ev->lab : NULL,
+		.compare = ev->has_baseline ? &ev->compare : NULL,
 		.verbose = a->verbose,
 		.quiet = a->quiet,
 	};
@@ -469,7 +480,7 @@ static int write_verdict(const struct args *a, const struct evidence *ev,
 	return a->output && strcmp(a->output, "-") != 0 ? write_file(a, &v) : write_stdout(a, &v);
 }
 
-static int judge(const struct args *a, const struct evidence *ev)
+static int judge(const struct args *a, struct evidence *ev)
 {
 	struct da_verdict d;
 	int status;
@@ -484,6 +495,11 @@ static int judge(const struct args *a, const struct evidence *ev)
 				 "the input is damaged: judged is what could be read");
 		if (!d.exit_status)
 			d.exit_status = DAMAGED;
+	}
+	if (a->baseline) {
+		da_compare_take(&ev->compare.side[1], a->input ? a->input : "this run", &ev->facts,
+				&d);
+		da_compare(&ev->compare);
 	}
 	status = write_verdict(a, ev, &d);
 	da_verdict_release(&d);
@@ -505,9 +521,16 @@ int cmd_diagnose(int argc, char **argv)
 			 .format = &formats[0],
 			 .limits = {.max_drop_pct = -1, .min_valid_pct = -1}};
 	struct evidence ev = {.resync_bytes = -1};
+	struct da_error err = {0};
 	int status;
 
 	opts_parse(&argp, argc, argv, &a);
+	/* first: a run for nothing would be a pity */
+	ev.has_baseline = a.baseline;
+	if (a.baseline && baseline_read(a.baseline, &ev.compare.side[0], &err)) {
+		opts_events_release(&a.ev);
+		return fail(&err);
+	}
 	status = a.input ? file_evidence(&a, &ev) : live_evidence(&a, argc, argv, &ev.facts);
 	if (!status)
 		status = judge(&a, &ev);

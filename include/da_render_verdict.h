@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "da_compare.h"
 #include "da_facts.h"
 #include "da_lab.h"
 #include "da_verdict.h"
@@ -18,11 +19,12 @@ struct da_verdict_view {
 	const struct da_verdict *verdict;
 	const struct da_facts *facts;  /* those that were judged */
 	const struct da_facts *decode; /* from a file: what this decode found; NULL: a live run */
-	const struct da_lab_plan *lab; /* text and json: its experiments; NULL: none */
-	bool recorded;                 /* facts are what the recording run stored */
-	int64_t resync_bytes;          /* bytes that the decode skipped; -1 not measured */
-	bool color, verbose, quiet;    /* text only; quiet: the last line only */
-	unsigned width;                /* text: columns to fill, 0 does not wrap */
+	const struct da_compare *compare; /* text and json: with a baseline; NULL: none */
+	const struct da_lab_plan *lab;    /* text and json: its experiments; NULL: none */
+	bool recorded;                    /* facts are what the recording run stored */
+	int64_t resync_bytes;             /* bytes that the decode skipped; -1 not measured */
+	bool color, verbose, quiet;       /* text only; quiet: the last line only */
+	unsigned width;                   /* text: columns to fill, 0 does not wrap */
 };
 
 void da_render_verdict_text(FILE *f, const struct da_verdict_view *v);

@@ -233,6 +233,8 @@ void da_render_verdict_json(FILE *f, const struct da_verdict_view *v)
 	put_ledgers(&w, v);
 	put_lost(&w, v);
 	put_buffers(&w, v->facts);
+	if (v->compare)
+		da_render_compare_json(&w, v->compare);
 	if (v->lab)
 		da_render_lab_json(&w, v->lab);
 	da_json_close(&w);

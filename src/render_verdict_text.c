@@ -274,6 +274,10 @@ void da_render_verdict_text(FILE *f, const struct da_verdict_view *v)
 	}
 	if (v->verbose || (d->level != DA_LEVEL_FULL && d->level != DA_LEVEL_PLUMBING))
 		put_cpus(&o, v->facts);
+	if (v->compare) {
+		fputc('\n', f);
+		da_render_compare_text(f, v->compare);
+	}
 	if (v->lab) {
 		fputc('\n', f);
 		da_render_lab_text(f, v->lab, v->width);
