@@ -6,6 +6,7 @@
 #include "run.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <time.h>
@@ -47,6 +48,29 @@ static int ms_until(uint64_t when, uint64_t now)
 	return ms > 60000 ? 60000 : (int)ms;
 }
 
+static void print_layer(const struct da_ledger *l, enum da_stage stage)
+{
+	fprintf(stderr, "  %-8s %14" PRIu64 " %14" PRIu64 " ", da_stage_name(stage), l->in[stage],
+		l->out[stage]);
+	for (int d = 0; d < DA_DROP_NR; d++)
+		if (da_drop_stage((enum da_drop)d) == stage && l->drop[d])
+			fprintf(stderr, " %s %" PRIu64, da_drop_name((enum da_drop)d), l->drop[d]);
+	fputc('\n', stderr);
+}
+
+/* What SIGUSR2 asks for: every layer as it is now. */
+static void print_ledger(const struct da_session *s, uint64_t ns)
+{
+	struct da_ledger l = da_session_ledger(s);
+
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr); /* over the line of counters */
+	fprintf(stderr, "damon-attrs: ledger after %.3f s\n  %-8s %14s %14s  %s\n",
+		(double)ns / 1e9, "layer", "in", "out", "drops");
+	for (int i = 0; i < DA_STAGE_NR; i++)
+		print_layer(&l, (enum da_stage)i);
+}
+
 /* Until the target ends, a signal comes or the time is over. */
 static int loop(struct run_opts *o, struct da_session *s, struct target *t, struct stop *stop,
 		struct run_result *res, struct da_error *err)
@@ -70,6 +94,10 @@ static int loop(struct run_opts *o, struct da_session *s, struct target *t, stru
 		if (stop_asked(stop)) {
 			res->reason = "signal";
 			return 0;
+		}
+		if (stop->look) {
+			stop->look = false;
+			print_ledger(s, now_ns() - start);
 		}
 		/* a command beside -a or -p is there to say how long */
 		if (t->pid && target_poll(t)) {
@@ -130,7 +158,7 @@ int run_session(struct run_opts *o, struct run_result *res, struct da_error *err
 	int rc, rc_stop;
 
 	*res = (struct run_result){.reason = "", .command_status = -1};
-	rc = stop_open(&stop);
+	rc = stop_open(&stop, true);
 	if (rc)
 		return da_fail(err, DA_EIO, -rc, "cannot watch for signals");
 	if (o->command) {

@@ -11,7 +11,7 @@
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
-int stop_open(struct stop *s)
+int stop_open(struct stop *s, bool looks)
 {
 	struct sigaction sa;
 	sigset_t set;
@@ -19,7 +19,10 @@ int stop_open(struct stop *s)
 	int saved;
 
 	s->sig = 0;
+	s->look = false;
 	sigemptyset(&set);
+	if (looks)
+		sigaddset(&set, SIGUSR2);
 	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		if (!sigaction(signals[i], NULL, &sa) && sa.sa_handler != SIG_IGN)
 			sigaddset(&set, signals[i]);
@@ -39,8 +42,12 @@ bool stop_asked(struct stop *s)
 {
 	struct signalfd_siginfo si;
 
-	if (!s->sig && s->fd >= 0 && read(s->fd, &si, sizeof(si)) == (ssize_t)sizeof(si))
-		s->sig = (int)si.ssi_signo;
+	while (!s->sig && s->fd >= 0 && read(s->fd, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
+		if (si.ssi_signo == SIGUSR2)
+			s->look = true;
+		else
+			s->sig = (int)si.ssi_signo;
+	}
 	return s->sig != 0;
 }
 

@@ -438,7 +438,7 @@ int cmd_workload(int argc, char **argv)
 	int status = 1, ret;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	ret = stop_open(&stop);
+	ret = stop_open(&stop, false);
 	if (ret) {
 		fprintf(stderr, "damon-attrs: error: cannot watch for signals: %s\n",
 			strerror(-ret));
