@@ -88,7 +88,7 @@ sources := $(wildcard $(addsuffix /*.[ch],include src decoders cmd tests tests/*
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check test layers headers unit golden replay live demo run-demo bench fuzz fuzz-run format \
+.PHONY: all check test layers headers unit golden replay live demo run-demo bench bench-regions fuzz fuzz-run format \
 	format-check install clean setup help FORCE
 
 all: $(bin) ## build ./damon-attrs
@@ -184,6 +184,9 @@ else
 fuzz fuzz-run: ## build the libFuzzer targets; run each of them RUNS=100000 times
 	@$(MAKE) --no-print-directory CC=clang FUZZ=1 $@
 endif
+
+bench-regions: all ## only: regions against a known truth, as a table
+	@DA=$(abspath $(bin)) DA_SRC=$(CURDIR) tests/bench/regions.sh
 
 # --- the rest ---
 

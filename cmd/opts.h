@@ -45,9 +45,11 @@ int opts_ids(const char *s, pid_t **ids, size_t *nr);
 /* "auto" (NULL too), "always", "never" for a stream: auto is colour on a terminal without NO_COLOR. */
 int opts_color(const char *s, FILE *f, bool *out);
 
-/* --regions: "density", "vma", or "fixed=SIZE" with a power of two of 4k or more. -DA_EUSAGE: *o is untouched. */
+/* --regions: "density", "damon" with options, "vma", or "fixed=SIZE" with a power of two of 4k or more. -DA_EUSAGE: *o is untouched. */
 int opts_regions(const char *s, struct da_match_opts *o);
-#define OPTS_REGIONS_WANTED "density, vma, or fixed=SIZE with a power of two of 4k or more"
+#define OPTS_REGIONS_WANTED                                                                                             \
+	"density[:max=N], damon[:min=,max=,aggr=,sample=,update=,seed=], vma, or fixed=SIZE with a power of two of 4k " \
+	"or more"
 
 /* --buffer: "[NAME:]slots=N,keep=oldest|latest,scope=cpu|global,decode=early|late". -DA_EUSAGE: *out is
  * untouched. */

@@ -66,7 +66,8 @@ static const struct argp_option options[] = {
 	{"fields", 'F', "LIST", 0, "Fields of --format=samples: time, cpu, pid, tid, comm, event, ip, sym, dso, addr, "
 		"phys_addr, weight, data_src, data_page_size, period, op, size, how, region", 1},
 	{NULL, 0, NULL, 0, "What to show:", 2},
-	{"regions", OPT_REGIONS, "HOW", 0, "density (default), vma, or fixed=SIZE", 2},
+	{"regions", OPT_REGIONS, "HOW", 0, "density[:max=N] (default), vma, fixed=SIZE, or damon[:min=N,max=N,aggr=TIME,sample=TIME,"
+		"update=TIME,seed=N]: by DAMON's algorithm", 2},
 	{"event", 'e', "LIST", 0, "Only these events, by name or number: a,b", 2},
 	{"pid", 'p', "LIST", 0, "Only these processes", 2},
 	{"comm", OPT_COMM, "NAME", 0, "Only tasks of this name; may be repeated", 2},
@@ -343,6 +344,18 @@ static void warn(const struct args *a, const struct da_offline_result *r)
 		fprintf(stderr, "damon-attrs: warning: %s\n", r->messages[i]);
 }
 
+/* Traces are decoded in parts, in no order of time. */
+static void warn_of_parts(const struct args *a, const struct da_offline_result *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->nr_events; i++)
+		if (r->regions == DA_REGIONS_DAMON && !a->quiet && r->events[i].samples &&
+		    r->events[i].producer == DA_PROD_SPE)
+			fprintf(stderr, "damon-attrs: warning: --regions=damon leaves '%s' out\n",
+				r->events[i].name);
+}
+
 static int render(FILE *f, const struct args *a, const struct da_offline_result *r)
 {
 	switch (a->format) {
@@ -425,6 +438,7 @@ static int decode_and_show(struct args *a, FILE *out, struct samples *s)
 	}
 	status = da_offline_result(o)->damaged ? 5 : 0;
 	warn(a, da_offline_result(o));
+	warn_of_parts(a, da_offline_result(o));
 	if (!s->fields && show(a, out, da_offline_result(o)))
 		status = fail("out of memory");
 	da_offline_close(o);

@@ -18,6 +18,7 @@ struct da_density_in {
 	const uint64_t *edge;  /* nr + 1, ascending: element i is [edge[i], edge[i + 1]) */
 	const uint64_t *count; /* nr * nr_events, by element: samples of each event there */
 	size_t nr, nr_events;
+	double scale; /* of the penalty, to have fewer pieces; 0: 1 */
 };
 
 /* Writes the inner cuts, ascending, as numbers of the element that begins there; room for nr - 1. Returns

@@ -15,19 +15,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "da_adapt.h"
 #include "da_probe.h"
 #include "da_report.h"
 #include "da_stage.h"
 #include "da_task.h"
 
-/* What regions are: mappings; chunks of a fixed size; or mappings cut where their sampled density changes. */
-enum da_regions { DA_REGIONS_VMA, DA_REGIONS_FIXED, DA_REGIONS_DENSITY, DA_REGIONS_NR };
+/* What regions are: mappings; chunks of a fixed size; mappings cut where their sampled density changes;
+ * or what DAMON's algorithm makes of the reports. */
+enum da_regions {
+	DA_REGIONS_VMA,
+	DA_REGIONS_FIXED,
+	DA_REGIONS_DENSITY,
+	DA_REGIONS_DAMON,
+	DA_REGIONS_NR
+};
 const char *da_regions_name(enum da_regions r);
 enum da_space_kind { DA_SPACE_VIRTUAL, DA_SPACE_PHYSICAL };
 
 struct da_match_opts {
 	enum da_regions regions;
 	uint64_t fixed_bytes; /* DA_REGIONS_FIXED: power of two, >= 4096 */
+	size_t max_regions; /* DA_REGIONS_DENSITY: of a space, if its mappings are not more; 0: no bound */
+	struct da_adapt_opts adapt; /* DA_REGIONS_DAMON; checked */
 	uint64_t span_ns; /* length of the recording, if it is known before its reports; else 0 */
 	uint64_t interval_ns; /* sampling interval of a credit; 0: 5 ms */
 	bool virt,
@@ -63,7 +73,9 @@ struct da_region {
 	const struct da_region_stat
 		*by_event; /* nr_by_event, ascending; events without a report are left out */
 	uint32_t nr_by_event;
-	uint32_t area; /* position in its space's areas of what it was cut from */
+	uint32_t area, last_area;  /* positions in its space's areas of what it was cut from */
+	bool watched;              /* by DAMON, or its algorithm: the next two are known */
+	uint32_t nr_accesses, age; /* as DAMON has them: of the last aggregation; in aggregations */
 	/* probes with a report here: event is nr_events + the probe's number, of the numbers only samples
 	 * (reports that passed) and hits are kept */
 	const struct da_region_stat *by_probe;

@@ -55,7 +55,7 @@ struct da_match *da_match_new(const struct da_match_opts *o, struct da_tasks *ta
 		memcpy(m->pids, o->pids, o->nr_pids * sizeof(*m->pids));
 		qsort(m->pids, o->nr_pids, sizeof(*m->pids), match_by_number);
 	}
-	if (o->accumulate && o->regions == DA_REGIONS_DENSITY) {
+	if (o->accumulate && o->regions >= DA_REGIONS_DENSITY) {
 		size_t places = o->max_places ? o->max_places : o->part ? PART_PLACES : MAX_PLACES;
 
 		m->sketch = sketch_new(places, m->index.seed);
@@ -81,6 +81,8 @@ void da_match_free(struct da_match *m)
 	match_thaw_all(m);
 	for (i = 0; i < m->nr_spaces; i++) {
 		da_heat_free(m->space[i].pub.heat);
+		da_adapt_free(m->space[i].adapt);
+		free(m->space[i].bounds);
 		if (m->space[i].pub.areas != m->space[i].pub.regions)
 			free(m->space[i].pub.areas);
 		free(m->space[i].pub.regions);
@@ -283,6 +285,8 @@ static void accumulate(struct da_match *m, const struct place *at, struct da_reg
 		st->hit_start = addr;
 	if (addr >= st->hit_end)
 		st->hit_end = addr + 1; /* no region reaches the last address */
+	if (m->o.regions == DA_REGIONS_DAMON && !m->o.part)
+		match_adapt(m, at->space, r, addr);
 	if (m->sketch && sketch_add(m->sketch, at->entry, r, addr))
 		m->no_memory = true;
 	if (!(r->has & DA_HAS_TIME))

@@ -10,6 +10,8 @@
 #ifndef DA_MATCH_PRIV_H
 #define DA_MATCH_PRIV_H
 
+#include "da_adapt.h"
+#include "da_damon.h"
 #include "da_heat.h"
 #include "da_match.h"
 #include "da_region_set.h"
@@ -100,7 +102,10 @@ struct label {
 
 struct space {
 	struct da_space pub;
-	uint32_t self; /* its number: survives the sorting of da_match_finish() */
+	uint32_t self;                  /* its number: survives the sorting of da_match_finish() */
+	struct da_adapt *adapt;         /* DA_REGIONS_DAMON, from the first report on */
+	struct da_damon_region *bounds; /* regions that are given; NULL: none */
+	size_t nr_bounds;
 };
 
 /* A mapping as it was first met, for da_match_merge(). */
@@ -189,6 +194,7 @@ struct da_match {
 	struct da_region_stat *probe_stat; /* by_probe of regions that were cut */
 	struct pending pending[PENDING];
 	unsigned next_pending;
+	uint64_t last_ns; /* of the reports that drove a da_adapt */
 	bool no_memory;
 	bool finished;
 };
@@ -259,6 +265,12 @@ struct work *match_work(struct da_match *m, uint32_t space, uint32_t event, uint
 
 /* Entries to sorted disjoint regions, for every space. 0 or -DA_ENOMEM. */
 int match_build_regions(struct da_match *m);
+
+/* ---- match_adapt.c ---- */
+
+void match_adapt(struct da_match *m, uint32_t space, const struct da_report *r, uint64_t addr);
+/* The last regions become the space's bounds. 0 or -DA_ENOMEM. */
+int match_adapt_bounds(struct da_match *m, struct space *s);
 
 /* ---- match_refine.c ---- */
 

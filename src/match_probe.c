@@ -102,9 +102,11 @@ static size_t add_up(const struct hits_record *h, size_t nr, struct da_region_st
 	return n;
 }
 
-static bool is_cut(const struct da_space *s, size_t i)
+/* Regions of DAMON's do not keep to mappings: all of them are new. */
+static bool is_cut(const struct da_match *m, const struct da_space *s, size_t i)
 {
-	return (i && s->regions[i - 1].area == s->regions[i].area) ||
+	return m->o.regions > DA_REGIONS_DENSITY ||
+	       (i && s->regions[i - 1].area == s->regions[i].area) ||
 	       (i + 1 < s->nr_regions && s->regions[i + 1].area == s->regions[i].area);
 }
 
@@ -117,7 +119,7 @@ int match_cut_probes(struct da_match *m)
 		return 0;
 	for (i = 0; i < m->nr_spaces; i++)
 		for (size_t k = 0; k < m->space[i].pub.nr_regions; k++)
-			if (is_cut(&m->space[i].pub, k))
+			if (is_cut(m, &m->space[i].pub, k))
 				m->space[i].pub.regions[k].nr_by_probe = 0;
 	h = hits_records(m->hits, &nr);
 	for (i = 0; i < nr; i++)
@@ -133,7 +135,7 @@ int match_cut_probes(struct da_match *m)
 		struct da_region_stat *st = &m->probe_stat[n];
 
 		*st = (struct da_region_stat){.event = (uint32_t)m->o.nr_events + h[i].probe};
-		if (is_cut(s, h[i].place)) {
+		if (is_cut(m, s, h[i].place)) {
 			if (!r->nr_by_probe++)
 				r->by_probe = st;
 		}

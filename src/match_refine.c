@@ -10,13 +10,9 @@
 
 #include "da_density.h"
 #include "da_error.h"
-#include "match_priv.h"
+#include "match_refine.h"
 
-/* A cell with its final place. */
-struct spot {
-	struct sketch_cell c;
-	uint32_t space, area;
-};
+#define MOST_SCALE 1e9 /* no likelihood is worth such a penalty */
 
 static int by_place(const void *a, const void *b)
 {
@@ -120,20 +116,13 @@ static int make_elements(struct cutter *c)
 
 /* ---- results ---- */
 
-struct table {
-	struct da_region *region;
-	size_t nr, room;
-	struct da_region_stat *stat; /* of all spaces, in the order of their regions */
-	size_t nr_stats, room_stats;
-};
-
-static struct da_region *new_region(struct table *t)
+struct da_region *cut_new_region(struct cut_table *t)
 {
 	return grow((void **)&t->region, &t->room, t->nr, sizeof(*t->region)) ? NULL
 									      : &t->region[t->nr++];
 }
 
-static struct da_region_stat *new_stat(struct table *t)
+static struct da_region_stat *new_stat(struct cut_table *t)
 {
 	return grow((void **)&t->stat, &t->room_stats, t->nr_stats, sizeof(*t->stat))
 		       ? NULL
@@ -148,8 +137,8 @@ static int by_event(const void *a, const void *b)
 }
 
 /* The numbers of the spots [first, end) to the region's. */
-static int add_up(struct table *t, struct da_region *r, const struct spot *spot, size_t first,
-		  size_t end)
+int cut_add_up(struct cut_table *t, struct da_region *r, const struct spot *spot, size_t first,
+	       size_t end)
 {
 	size_t from = t->nr_stats, i, k;
 
@@ -183,16 +172,16 @@ static int add_up(struct table *t, struct da_region *r, const struct spot *spot,
 }
 
 /* An area as it is: nothing was seen in it, or its zone was closed. */
-static int copy_area(struct table *t, const struct da_region *area, uint32_t at)
+static int copy_area(struct cut_table *t, const struct da_region *area, uint32_t at)
 {
-	struct da_region *r = new_region(t);
+	struct da_region *r = cut_new_region(t);
 	struct da_region_stat *st;
 	uint32_t i;
 
 	if (!r)
 		return -DA_ENOMEM;
 	*r = *area;
-	r->area = at;
+	r->area = r->last_area = at;
 	for (i = 0; i < area->nr_by_event; i++) {
 		st = new_stat(t);
 		if (!st)
@@ -215,7 +204,7 @@ static bool is_whole(const struct cutter *c)
 	return cells == all;
 }
 
-static int cut_area(struct table *t, struct cutter *c, uint32_t at)
+static int cut_area(struct cut_table *t, struct cutter *c, uint32_t at, double scale)
 {
 	struct da_density_in in;
 	size_t first = 0, i;
@@ -227,41 +216,62 @@ static int cut_area(struct table *t, struct cutter *c, uint32_t at)
 	err = make_elements(c);
 	if (err)
 		return err;
-	in = (struct da_density_in){c->edge, c->count, c->nr, c->nr_events};
+	in = (struct da_density_in){c->edge, c->count, c->nr, c->nr_events, scale};
 	nr = da_density_cuts(&in, c->cuts);
 	if (nr < 0)
 		return (int)nr;
 	for (i = 0; i <= (size_t)nr && !err; i++) {
 		size_t end = i < (size_t)nr ? c->cuts[i] : c->nr;
-		struct da_region *r = new_region(t);
+		struct da_region *r = cut_new_region(t);
 
 		if (!r)
 			return -DA_ENOMEM;
 		*r = *c->area;
 		r->start = c->edge[first];
 		r->end = c->edge[end];
-		r->area = at;
-		err = add_up(t, r, c->spot, c->first_spot[first],
-			     end < c->nr ? c->first_spot[end] : c->nr_spots);
+		r->area = r->last_area = at;
+		err = cut_add_up(t, r, c->spot, c->first_spot[first],
+				 end < c->nr ? c->first_spot[end] : c->nr_spots);
 		first = end;
 	}
 	return err;
 }
 
-static int refine_space(struct table *t, struct space *s, const struct spot *spot, size_t nr)
+static int cut_space(struct cut_table *t, struct space *s, const struct spot *spot, size_t nr,
+		     double scale)
 {
 	size_t used = 0, i;
 	int err = 0;
 
-	*t = (struct table){.stat = t->stat, .nr_stats = t->nr_stats, .room_stats = t->room_stats};
 	for (i = 0; i < s->pub.nr_areas && !err; i++) {
 		struct cutter c = {.area = &s->pub.areas[i], .spot = spot + used};
 
 		while (used + c.nr_spots < nr && spot[used + c.nr_spots].area == i)
 			c.nr_spots++;
 		used += c.nr_spots;
-		err = cut_area(t, &c, (uint32_t)i);
+		err = cut_area(t, &c, (uint32_t)i, scale);
 		release(&c);
+	}
+	return err;
+}
+
+/* Where there is a bound, a region has to be the likelier the more there would be. */
+static int refine_space(struct da_match *m, struct cut_table *t, struct space *s,
+			const struct spot *spot, size_t nr)
+{
+	size_t stats = t->nr_stats, whole = s->pub.nr_areas, max = m->o.max_regions;
+	/* DAMON's regions that nobody gave: mappings stay whole */
+	double scale = m->o.regions == DA_REGIONS_DENSITY ? 1 : MOST_SCALE;
+	int err;
+
+	t->region = NULL;
+	t->nr = t->room = 0;
+	err = cut_space(t, s, spot, nr, scale);
+	while (!err && max && t->nr > max && t->nr > whole && scale < MOST_SCALE) {
+		scale *= 1.3;
+		t->nr = 0;
+		t->nr_stats = stats;
+		err = cut_space(t, s, spot, nr, scale);
 	}
 	s->pub.regions = t->region;
 	s->pub.nr_regions = t->nr;
@@ -273,7 +283,7 @@ int match_refine(struct da_match *m, const uint32_t *area)
 	size_t nr = sketch_cells(m->sketch), i, used = 0, n, k;
 	struct spot *spot = reallocarray(NULL, nr + 1, sizeof(*spot));
 	struct sketch_cell *cell = reallocarray(NULL, nr + 1, sizeof(*cell));
-	struct table t = {0};
+	struct cut_table t = {0};
 	int err = spot && cell ? 0 : -DA_ENOMEM;
 
 	if (!err)
@@ -288,7 +298,13 @@ int match_refine(struct da_match *m, const uint32_t *area)
 	for (i = 0; i < m->nr_spaces && !err; i++) {
 		for (n = 0; used + n < nr && spot[used + n].space == i;)
 			n++;
-		err = refine_space(&t, &m->space[i], spot + used, n);
+		err = m->o.regions == DA_REGIONS_DAMON ? match_adapt_bounds(m, &m->space[i]) : 0;
+		if (err)
+			break;
+		if (m->space[i].bounds)
+			err = match_adopt(m, &t, &m->space[i], spot + used, n);
+		else
+			err = refine_space(m, &t, &m->space[i], spot + used, n);
 		used += n;
 	}
 	free(spot);

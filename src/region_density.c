@@ -170,6 +170,7 @@ static int prepare(struct axis *a)
 		a->log_all[e] = n ? log((double)n) : 0;
 		a->penalty += n ? da_density_penalty(n) : 0;
 	}
+	a->penalty *= a->in->scale > 0 ? a->in->scale : 1;
 	for (i = 1; i < LOGS; i++)
 		a->logs[i] = log((double)i);
 	a->length = a->in->edge[nr] - a->in->edge[0];

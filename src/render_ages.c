@@ -79,12 +79,14 @@ static void fill(struct ages *a, uint32_t event, struct da_heat_row *rows, size_
 	while (i < s->nr_regions) {
 		for (nr = 0; nr < BATCH && i < s->nr_regions; i++) {
 			const struct da_region *g = &s->regions[i];
-			uint32_t zone = s->regions == s->areas ? (uint32_t)i : g->area;
+			bool cut = s->regions != s->areas;
 
 			if (!stat_of(g, event))
 				continue;
 			region[nr] = i;
-			rows[nr++] = (struct da_heat_row){g->start, g->end, zone, zone};
+			rows[nr++] =
+				(struct da_heat_row){g->start, g->end, cut ? g->area : (uint32_t)i,
+						     cut ? g->last_area : (uint32_t)i};
 		}
 		da_heat_render(s->heat, event, a->t0_ns, a->t1_ns, a->columns, rows, nr, cells);
 		for (k = 0; k < nr; k++)

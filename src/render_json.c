@@ -187,6 +187,10 @@ static void put_region(struct json *j, const struct da_region *g)
 	da_json_hex(&j->w, "start", g->start);
 	da_json_hex(&j->w, "end", g->end);
 	da_json_string(&j->w, "label", g->label);
+	if (g->watched) {
+		da_json_u64(&j->w, "nr_accesses", g->nr_accesses);
+		da_json_u64(&j->w, "age", g->age);
+	}
 	da_json_array(&j->w, "by_event");
 	for (i = 0; i < g->nr_by_event; i++) {
 		const struct da_region_stat *st = &g->by_event[i];

@@ -359,8 +359,15 @@ static void put_region(struct text *t, const struct row *w, const struct totals 
 	fprintf(t->f, " %9s", format_count(a, w->st->samples));
 	fprintf(t->f, " %6.1f", 100 * share);
 	fprintf(t->f, " %4.1f", 100 * share_error(share, all->samples));
-	put_writes(t, w->st);
-	put_age(t, age.known, age.age_ns);
+	if (w->g->watched) {
+		fprintf(t->f, " %4" PRIu32, w->g->nr_accesses);
+		fprintf(t->f, " %6" PRIu32, w->g->age);
+	} else if (t->r->regions >= DA_REGIONS_DAMON) {
+		fprintf(t->f, " %4s %6s", "-", "-");
+	} else {
+		put_writes(t, w->st);
+		put_age(t, age.known, age.age_ns);
+	}
 	put_age(t, age.known, age.idle_ns);
 	fputs("  ", t->f);
 	put_text(t->f, label_name(w->g->label), t->o->width - (unsigned)address - NUMBERS,
@@ -387,7 +394,8 @@ static int put_table(struct text *t, const struct da_space *s, uint32_t event)
 	shown = t->o->limit && nr > t->o->limit ? t->o->limit : nr;
 	ink(t->f, t->o, INK_DIM);
 	fprintf(t->f, "%*s %8s %9s %6s %s %4s %6s %6s  %s", address, "ADDRESS", "SIZE", "SAMPLES",
-		"SHARE%", t->o->utf8 ? "  \xc2\xb1%" : " +-%", "W%", "AGE", "IDLE", "REGION");
+		"SHARE%", t->o->utf8 ? "  \xc2\xb1%" : " +-%",
+		t->r->regions >= DA_REGIONS_DAMON ? "ACC" : "W%", "AGE", "IDLE", "REGION");
 	ink(t->f, t->o, INK_NONE);
 	fputc('\n', t->f);
 	for (i = 0; i < shown; i++)

@@ -42,7 +42,7 @@ static struct pages pages_of(size_t nr)
 
 static void cut(struct pages *p)
 {
-	struct da_density_in in = {p->edge, p->count, p->nr, 1};
+	struct da_density_in in = {p->edge, p->count, p->nr, 1, 0};
 
 	p->nr_cuts = da_density_cuts(&in, p->cuts);
 	ck_assert_int_ge(p->nr_cuts, 0);
@@ -222,7 +222,7 @@ START_TEST(several_events)
 {
 	uint64_t edge[101], count[200] = {0};
 	size_t cuts[100];
-	struct da_density_in in = {edge, count, 100, 2};
+	struct da_density_in in = {edge, count, 100, 2, 0};
 
 	for (size_t i = 0; i <= 100; i++)
 		edge[i] = i * 4096;

@@ -75,6 +75,7 @@ static struct da_match *new_match(enum da_regions how, size_t max_places, bool p
 				  .nr_events = 2,
 				  .accumulate = true,
 				  .regions = how,
+				  .adapt = da_adapt_defaults,
 				  .max_places = max_places,
 				  .part = part};
 	struct da_match *m = da_match_new(&o, tasks);
@@ -235,6 +236,101 @@ START_TEST(in_parts)
 }
 END_TEST
 
+/* DAMON's regions: disjoint, every report in one of them, or in one that says it was not watched. */
+START_TEST(damon_regions)
+{
+	struct da_match *m;
+	const struct da_space *s;
+	struct da_region_stat got[2] = {0}, want[2] = {0};
+	uint64_t watched = 0;
+
+	map(BASE, 2000, "/a");
+	map(BASE + 2000 * PAGE, 1000, "/b");
+	map(BASE + 90000 * PAGE, 10, "/far");
+	map(BASE + 990000 * PAGE, 10, "[stack]");
+	m = new_match(DA_REGIONS_DAMON, 0, false);
+	seed = 42;
+	for (uint64_t i = 0; i < 8000; i++) {
+		struct da_report r = nth(i);
+
+		r.time_ns = i * 250000;
+		da_match_report(m, &r);
+		if (i == 7990)
+			map(BASE + 5000 * PAGE, 10, "/late"); /* nobody watches it yet */
+		if (i > 7990) {
+			r.vaddr = BASE + 5000 * PAGE;
+			da_match_report(m, &r);
+		}
+	}
+	ck_assert_int_eq(da_match_finish(m), 0);
+	s = da_match_space(m, 0);
+	for (size_t i = 0; i < s->nr_regions; i++) {
+		const struct da_region *r = &s->regions[i];
+
+		ck_assert_uint_lt(r->start, r->end);
+		if (i)
+			ck_assert_uint_le(s->regions[i - 1].end, r->start);
+		ck_assert_uint_lt(r->last_area, s->nr_areas);
+		watched += r->watched;
+		if (!r->watched) {
+			ck_assert(strstr(r->label, "outside: /late"));
+			ck_assert_uint_eq(r->start, BASE + 5000 * PAGE);
+		}
+		add(got, r);
+	}
+	for (size_t i = 0; i < s->nr_areas; i++)
+		add(want, &s->areas[i]);
+	ck_assert_mem_eq(got, want, sizeof(got));
+	ck_assert_uint_eq(watched, s->nr_regions - 1);
+	ck_assert_uint_ge(watched, 10);
+	da_match_free(m);
+
+	/* what came in parts has no order of time: mappings are the regions */
+	m = new_match(DA_REGIONS_DAMON, 0, false);
+	{
+		struct da_match *p = new_match(DA_REGIONS_DAMON, 0, true);
+		struct da_report r = at(BASE, 1, 0);
+
+		da_match_report(p, &r);
+		da_match_merge(m, p);
+		da_match_free(p);
+	}
+	ck_assert_int_eq(da_match_finish(m), 0);
+	ck_assert_uint_eq(da_match_space(m, 0)->nr_regions, da_match_space(m, 0)->nr_areas);
+	da_match_free(m);
+}
+END_TEST
+
+/* A bound on regions is kept, and the hottest place is the last to go. */
+START_TEST(bounded_number)
+{
+	map(BASE, 2000, "/a");
+	map(BASE + 2000 * PAGE, 1000, "/b");
+	for (size_t max = 1; max < 12; max++) {
+		struct da_match_opts o = {.virt = true,
+					  .nr_events = 2,
+					  .accumulate = true,
+					  .regions = DA_REGIONS_DENSITY,
+					  .max_regions = max};
+		struct da_match *m = da_match_new(&o, tasks);
+		const struct da_space *s;
+
+		seed = 42;
+		for (uint64_t i = 0; i < 8000; i++) {
+			uint64_t page = i % 8 ? 256 * (i % 7) + next() % 16 : next() % 3000;
+			struct da_report r = at(BASE + page * PAGE, i, 0);
+
+			da_match_report(m, &r);
+		}
+		ck_assert_int_eq(da_match_finish(m), 0);
+		s = da_match_space(m, 0);
+		check_space(s);
+		ck_assert_uint_le(s->nr_regions, max < 2 ? 2 : max); /* two mappings */
+		da_match_free(m);
+	}
+}
+END_TEST
+
 /* Mappings that overlap and are both hit become one; its cells are those of both. */
 START_TEST(joined_mappings)
 {
@@ -344,6 +440,8 @@ int main(void)
 	tcase_add_test(t, hot_spot_is_a_region);
 	tcase_add_test(t, areas_are_mappings);
 	tcase_add_test(t, in_parts);
+	tcase_add_test(t, damon_regions);
+	tcase_add_test(t, bounded_number);
 	tcase_add_test(t, joined_mappings);
 	tcase_add_test(t, sketch_is_bounded);
 	tcase_set_timeout(t, 60);
