@@ -4,8 +4,9 @@
  * no libperf type appears here.
  *
  * The first event opened (the sideband) has a ring of its own, so that a flood of samples cannot push out
- * the records that say what is mapped where; all others share a second one. Events are opened disabled; evt_enable() switches them on after evt_map(). One thread at a time, except that evt_enable()
- * and evt_disable() may run while another thread drains.
+ * the records that say what is mapped where; those with an AUX area have one each; all others share one.
+ * Events are opened disabled; evt_enable() switches them on after evt_map(). One thread at a time, except
+ * that evt_enable() and evt_disable() may run while another thread drains.
  */
 #ifndef DA_EVT_H
 #define DA_EVT_H
@@ -16,6 +17,7 @@
 #include <sys/types.h>
 
 #include "da_perfdata.h"
+#include "kring.h"
 
 struct evt;
 
@@ -32,10 +34,17 @@ void evt_free(struct evt *e); /* unmaps, closes; NULL allowed */
 /* Opens one more event. The index (0, 1, ...) or -errno; nothing stays open on failure. */
 int evt_open(struct evt *e, const struct da_attr *a);
 #define EVT_RINGS 2
-/* Maps both rings, of `side` and `pages` data pages (powers of two; side is unused when only one event is
- * open). 0 or -errno, then nothing is mapped. */
+/* Maps the two shared rings, of `side` and `pages` data pages (powers of two; side is unused when only one
+ * event is open). 0 or -errno, then nothing at all is mapped. */
 int evt_map(struct evt *e, uint32_t side, uint32_t pages);
-void evt_unmap(struct evt *e);
+void evt_unmap(struct evt *e); /* AUX areas first */
+/* Before evt_map(): the event does not share a ring. */
+void evt_aux(struct evt *e, int idx);
+/* Then: maps its ring and its AUX area (powers of two pages). 0 or -errno, then neither is mapped. */
+int evt_map_aux(struct evt *e, int idx, uint32_t pages, uint32_t aux_pages);
+void evt_unmap_aux(struct evt *e, int idx); /* the AUX area first */
+/* Its ring; valid until then. */
+const struct kring *evt_aux_ring(const struct evt *e, int idx);
 /* 0 or -errno. */
 int evt_enable(struct evt *e, int idx);
 int evt_disable(struct evt *e, int idx);
@@ -51,8 +60,7 @@ int evt_cpu(const struct evt *e);
 size_t evt_nr_fds(const struct evt *e);
 /* File descriptors to poll for data; returns their number, fills at most max. */
 size_t evt_fds(const struct evt *e, int *fds, size_t max);
-/* Copies what waits in ring 0 .. EVT_RINGS - 1, as far as whole records fit in cap, frees it there; bytes copied. cap
- * must be at least 65536, the largest record. */
+/* Copies what waits in a shared ring, 0 .. EVT_RINGS - 1, as kring_drain() does. */
 size_t evt_drain(struct evt *e, unsigned ring, uint8_t *buf, size_t cap);
 
 #endif

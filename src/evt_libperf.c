@@ -3,9 +3,10 @@
  * The events of one CPU through libperf: the only file that includes libperf's headers, the internal
  * ones for the file descriptors that the public API hides among them.
  *
- * libperf opens, closes, switches and reads the events. The ring is mapped and copied here: libperf's own
- * reader hands out one record at a time (6.1 cuts one that straddles the ring's end at 4168 bytes), while
- * recording wants whole runs of bytes; and perf_evsel__mmap() gives every task a ring of its own.
+ * libperf opens, closes, switches and reads the events. The rings are mapped here and read by kring.c:
+ * libperf's own reader hands out one record at a time (6.1 cuts one that straddles the ring's end at 4168
+ * bytes), while recording wants whole runs of bytes; and perf_evsel__mmap() gives every task a ring of its
+ * own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,6 +39,8 @@ struct one {
 	struct perf_evsel *evsel;
 	uint64_t *ids; /* one per task; 0 where the read failed */
 	bool has_lost;
+	bool aux;          /* has a ring of its own, with an AUX area */
+	struct kring ring; /* that one */
 };
 
 struct evt {
@@ -47,10 +50,7 @@ struct evt {
 	struct perf_thread_map *threads;
 	struct one *ev;
 	size_t nr;
-	struct ring {
-		uint8_t *base; /* control page, then the data pages; NULL: not mapped */
-		size_t map_bytes, data_bytes;
-	} rings[EVT_RINGS];
+	struct kring rings[EVT_RINGS];
 	size_t page;
 };
 
@@ -165,15 +165,25 @@ int evt_open(struct evt *e, const struct da_attr *a)
 	return (int)e->nr++;
 }
 
-static int map_ring(struct evt *e, struct ring *r, int fd, uint32_t pages)
+static int map_ring(struct evt *e, struct kring *r, int fd, uint32_t pages)
 {
 	size_t data = (size_t)pages * e->page;
 	void *p = mmap(NULL, data + e->page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (p == MAP_FAILED)
 		return -errno;
-	*r = (struct ring){.base = p, .map_bytes = data + e->page, .data_bytes = data};
+	*r = (struct kring){.base = p, .page = e->page, .data_bytes = data};
 	return 0;
+}
+
+/* The AUX area goes first: the kernel lets its ring go only when nothing is written there any more. */
+static void unmap_ring(struct kring *r)
+{
+	if (r->aux)
+		munmap(r->aux, r->aux_bytes);
+	if (r->base)
+		munmap(r->base, r->page + r->data_bytes);
+	*r = (struct kring){0};
 }
 
 /* Directs an event on all tasks into the ring of fd. */
@@ -185,19 +195,72 @@ static int into(const struct evt *e, const struct one *o, int fd)
 	return 0;
 }
 
+void evt_aux(struct evt *e, int idx)
+{
+	e->ev[idx].aux = true;
+}
+
+int evt_map_aux(struct evt *e, int idx, uint32_t pages, uint32_t aux_pages)
+{
+	struct one *o = &e->ev[idx];
+	size_t bytes = (size_t)aux_pages * e->page;
+	int fd = fd_of(o, 0), rc = map_ring(e, &o->ring, fd, pages);
+	uint64_t at;
+	void *p;
+
+	if (!rc)
+		rc = into(e, o, fd);
+	if (rc) {
+		unmap_ring(&o->ring);
+		return rc;
+	}
+	at = o->ring.page + o->ring.data_bytes;
+	at = (at + bytes - 1) & ~(uint64_t)(bytes - 1);
+	kring_aux_announce(&o->ring, at, bytes);
+	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)at);
+	if (p == MAP_FAILED) {
+		rc = -errno;
+		unmap_ring(&o->ring);
+		return rc;
+	}
+	o->ring.aux = p;
+	o->ring.aux_bytes = bytes;
+	return 0;
+}
+
+void evt_unmap_aux(struct evt *e, int idx)
+{
+	unmap_ring(&e->ev[idx].ring);
+}
+
+const struct kring *evt_aux_ring(const struct evt *e, int idx)
+{
+	return &e->ev[idx].ring;
+}
+
+/* The first event from `from` on that shares a ring. */
+static size_t sharing(const struct evt *e, size_t from)
+{
+	while (from < e->nr && e->ev[from].aux)
+		from++;
+	return from;
+}
+
 int evt_map(struct evt *e, uint32_t side, uint32_t pages)
 {
+	size_t first = sharing(e, 0), second = sharing(e, first + 1);
+	bool two = second < e->nr;
 	int rc;
 
-	if (!e->nr)
-		return -EINVAL;
-	rc = map_ring(e, &e->rings[0], fd_of(&e->ev[0], 0), e->nr > 1 ? side : pages);
+	if (first >= e->nr)
+		return e->nr ? 0 : -EINVAL;
+	rc = map_ring(e, &e->rings[0], fd_of(&e->ev[first], 0), e->nr > 1 ? side : pages);
 	if (!rc)
-		rc = into(e, &e->ev[0], fd_of(&e->ev[0], 0));
-	if (!rc && e->nr > 1)
-		rc = map_ring(e, &e->rings[1], fd_of(&e->ev[1], 0), pages);
-	for (size_t i = 1; !rc && i < e->nr; i++)
-		rc = into(e, &e->ev[i], fd_of(&e->ev[1], 0));
+		rc = into(e, &e->ev[first], fd_of(&e->ev[first], 0));
+	if (!rc && two)
+		rc = map_ring(e, &e->rings[1], fd_of(&e->ev[second], 0), pages);
+	for (size_t i = second; !rc && i < e->nr; i = sharing(e, i + 1))
+		rc = into(e, &e->ev[i], fd_of(&e->ev[second], 0));
 	if (rc)
 		evt_unmap(e);
 	return rc;
@@ -205,11 +268,10 @@ int evt_map(struct evt *e, uint32_t side, uint32_t pages)
 
 void evt_unmap(struct evt *e)
 {
-	for (size_t i = 0; i < EVT_RINGS; i++) {
-		if (e->rings[i].base)
-			munmap(e->rings[i].base, e->rings[i].map_bytes);
-		e->rings[i].base = NULL;
-	}
+	for (size_t i = 0; i < e->nr; i++)
+		unmap_ring(&e->ev[i].ring);
+	for (size_t i = 0; i < EVT_RINGS; i++)
+		unmap_ring(&e->rings[i]);
 }
 
 int evt_enable(struct evt *e, int idx)
@@ -280,62 +342,18 @@ size_t evt_nr_fds(const struct evt *e)
  * kernel/events/core.c), so the tasks of the first event of each ring are enough. */
 size_t evt_fds(const struct evt *e, int *fds, size_t max)
 {
-	size_t n = 0;
+	size_t n = 0, shared = 0;
 
-	for (size_t i = 0; i < e->nr && i < EVT_RINGS; i++)
+	for (size_t i = 0; i < e->nr; i++) {
+		if (!e->ev[i].aux && shared++ >= EVT_RINGS)
+			continue;
 		for (size_t t = 0; t < e->nr_tids && n < max; t++)
 			fds[n++] = fd_of(&e->ev[i], t);
+	}
 	return n;
-}
-
-static struct perf_event_mmap_page *control(const struct ring *r)
-{
-	return (struct perf_event_mmap_page *)(void *)r->base;
-}
-
-/* Pairs with the kernel's smp_wmb() before it moves data_head (perf_output_put_handle). */
-static uint64_t ring_head(const struct ring *r)
-{
-	return __atomic_load_n(&control(r)->data_head, __ATOMIC_ACQUIRE);
-}
-
-static void ring_copy(const struct evt *e, const struct ring *r, uint64_t pos, void *to, size_t n)
-{
-	const uint8_t *data = r->base + e->page;
-	size_t at = (size_t)(pos & (r->data_bytes - 1));
-	size_t first = n < r->data_bytes - at ? n : r->data_bytes - at;
-
-	memcpy(to, data + at, first);
-	memcpy((uint8_t *)to + first, data, n - first);
 }
 
 size_t evt_drain(struct evt *e, unsigned ring, uint8_t *buf, size_t cap)
 {
-	const struct ring *r = &e->rings[ring];
-	uint64_t head, tail;
-	size_t n;
-
-	if (!r->base)
-		return 0;
-	head = ring_head(r);
-	tail = control(r)->data_tail;
-	n = (size_t)(head - tail);
-	if (n > cap) {
-		/* walk record headers to the last whole record that fits */
-		uint64_t pos = tail;
-
-		for (;;) {
-			struct perf_event_header h;
-
-			ring_copy(e, r, pos, &h, sizeof(h));
-			if (h.size < sizeof(h) || pos + h.size - tail > cap)
-				break;
-			pos += h.size;
-		}
-		n = (size_t)(pos - tail);
-	}
-	ring_copy(e, r, tail, buf, n);
-	/* the copy must be complete before the kernel may write there again */
-	__atomic_store_n(&control(r)->data_tail, tail + n, __ATOMIC_RELEASE);
-	return n;
+	return kring_drain(&e->rings[ring], buf, cap);
 }
