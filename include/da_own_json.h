@@ -7,7 +7,8 @@
  * LEDGER {"event", "cpu", "state", "count"|null, "lost"|null, "enabled_ns"|null, "running_ns"|null,
  *         "target_absent", "ledger": {"create": {"in", "out", "drops": {"NAME": n}}, ..., "peak"}}
  *                                                       one (event, CPU), cumulative: the last one holds
- * LOSS   {"counter"|null, "records", "samples", "throttled", "pending"|null}   the last one holds
+ * LOSS   {"counter"|null, "records", "samples", "throttled", "pending"|null, "aux_off_ns"|null}
+ *                                                       the last one holds
  * END    {"reason", "command_status"|null, "samples"}   a regular stop
  */
 #ifndef DA_OWN_JSON_H
@@ -45,7 +46,7 @@ struct da_own_ledger {
 };
 
 struct da_own_loss {
-	int64_t counter, records, samples, throttled, pending; /* -1: not measured */
+	int64_t counter, records, samples, throttled, pending, aux_off_ns; /* -1: not measured */
 };
 
 struct da_own_end {

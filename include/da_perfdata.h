@@ -262,8 +262,8 @@ uint64_t da_writer_bytes(const struct da_writer *w);
 int da_writer_feature(struct da_writer *w, unsigned bit, const void *body, size_t len,
 		      struct da_error *err);
 /* The standard features of this machine: HOSTNAME OSRELEASE VERSION ARCH NRCPUS CPUDESC CPUID TOTAL_MEM
- * CMDLINE EVENT_DESC PMU_MAPPINGS CLOCKID. */
-int da_writer_std_features(struct da_writer *w, int argc, char *const *argv, bool clockid,
+ * CMDLINE EVENT_DESC PMU_MAPPINGS CLOCKID. clockid: the recording's clock, -1: one that is not known here. */
+int da_writer_std_features(struct da_writer *w, int argc, char *const *argv, int clockid,
 			   struct da_error *err);
 /* Writes features and the final header, closes. A negative return is a lost recording: say so. */
 int da_writer_close(struct da_writer *w, struct da_error *err);

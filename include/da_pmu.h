@@ -36,11 +36,15 @@ struct da_spec {
 	struct da_attr
 		attr; /* type, config*, period/freq, exclude bits, precise; sample_type left to record */
 	enum da_producer producer;
-	bool has_period;   /* given with period= or freq= inside the slashes */
-	bool has_modifier; /* u/k given: no default exclusion applies */
-	char buffer[32];   /* buffer=, "" default */
-	/* fake only */
-	char fake[256]; /* terms of fake/.../ as typed, for the generator */
+	bool has_period;     /* given with period= or freq= inside the slashes */
+	bool has_modifier;   /* u/k given: no default exclusion applies */
+	char buffer[32];     /* buffer=, "" default */
+	uint64_t min_period; /* the PMU raises smaller ones; 0 unknown */
+	/* fake, and spe/simulate/: */
+	char fake[256]; /* the terms as typed, for the generator (da_fake.h) */
+	/* spe/simulate/ only: no PMU, a thread plays one (doc/damon-attrs-record.1) */
+	bool simulate, sim_split;
+	uint64_t sim_collide, sim_cut;
 };
 
 /* Parses one or several events. On success *out is malloc'ed (caller frees) with *nr entries.

@@ -48,6 +48,10 @@ struct da_session_opts {
 	bool regs;             /* --regs: registers with faults too (ground truth) */
 	bool phys;             /* --phys-data */
 	bool no_aux;
+	uint32_t
+		aux_pages; /* AUX area of each CPU; 0: 2 MiB, halved until the mlock limit allows */
+	uint64_t
+		latency_ms; /* samples are to be seen after this time at most; 0: up to the producer */
 	bool precise_any;
 	enum da_drain drain;
 	const struct da_buffer *buffers; /* copied */
@@ -62,7 +66,7 @@ struct da_session_opts {
 	const char *options_json; /* stored in the INFO record; may be NULL */
 	bool verbose;
 	bool force; /* --force: allow periods that starve the target */
-	/* Lines for the user; level 0 error, 1 warning, 2 info (only with verbose). May be NULL. */
+	/* Lines for the user; level 0 error, 1 warning, 2 info (only with verbose), 3 note. May be NULL. */
 	void (*message)(void *ctx, int level, const char *text);
 	void *message_ctx;
 };

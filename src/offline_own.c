@@ -68,6 +68,7 @@ static void take_loss(struct da_offline *o, const struct da_own_loss *l)
 	/* records, samples and throttled are counted again from the records themselves */
 	o->res.lost.counter = l->counter;
 	o->res.lost.pending = l->pending;
+	o->res.lost.aux_off_ns = l->aux_off_ns;
 }
 
 static int take_info(struct da_offline *o, const struct own_text *t)

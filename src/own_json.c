@@ -96,6 +96,7 @@ char *da_own_loss_text(const struct da_own_loss *l)
 	da_json_measured(&m.w, "samples", l->samples);
 	da_json_measured(&m.w, "throttled", l->throttled);
 	da_json_measured(&m.w, "pending", l->pending);
+	da_json_measured(&m.w, "aux_off_ns", l->aux_off_ns);
 	da_json_close(&m.w);
 	return da_json_mem_end(&m);
 }
@@ -267,6 +268,7 @@ int da_own_loss_parse(const char *text, size_t len, struct da_own_loss *out)
 	out->samples = get_num_or_null(&v, "samples");
 	out->throttled = get_num_or_null(&v, "throttled");
 	out->pending = get_num_or_null(&v, "pending");
+	out->aux_off_ns = get_num_or_null(&v, "aux_off_ns");
 	da_json_free(&v);
 	return 0;
 }

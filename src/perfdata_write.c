@@ -404,7 +404,7 @@ unlock:
 	return rc;
 }
 
-int da_writer_std_features(struct da_writer *w, int argc, char *const *argv, bool clockid,
+int da_writer_std_features(struct da_writer *w, int argc, char *const *argv, int clockid,
 			   struct da_error *err)
 {
 	struct writer_features f = {.argc = argc,

@@ -107,6 +107,8 @@ static int add_spe(const struct pmu_env *env, struct spec_list *l, const struct 
 	char preset[128];
 	int rc = 0;
 
+	if (spec_simulates(it))
+		return spec_add_fake(env, l, it, err);
 	kind_find(&s);
 	if (!s.nr)
 		return da_fail(

@@ -15,6 +15,10 @@
 #define LAST_FIELD 2
 #define MAX_SPECS  256
 
+/* What no kernel gives to a PMU: it counts from 8 on. */
+#define SIMULATED_PMU 0x53504500u
+#define SPE_CONFIG    0x600000001ull /* ts_enable, load_filter, store_filter (arm_spe_pmu.c) */
+
 static int spec_add(struct spec_list *l, struct da_spec **out, struct da_error *err)
 {
 	struct da_spec *spec;
@@ -411,10 +415,42 @@ int spec_add_pmu(const struct pmu_env *env, struct spec_list *l, const struct it
 	return rc;
 }
 
+bool spec_simulates(const struct item *it)
+{
+	struct term_walk w = walk(it->terms);
+	struct term t;
+
+	while (next_term(&w, &t))
+		if (slice_is(t.text, "simulate"))
+			return true;
+	return false;
+}
+
+/* Terms of the device that spe/simulate/ stands for. True: it was one, *rc is the result. */
+static bool device_term(struct da_spec *s, const struct item *it, const struct term *t,
+			struct da_error *err, int *rc)
+{
+	uint64_t *number = slice_is(t->name, "collide") ? &s->sim_collide
+			   : slice_is(t->name, "cut")   ? &s->sim_cut
+							: NULL;
+
+	*rc = 0;
+	if (slice_is(t->text, "simulate"))
+		s->simulate = true;
+	else if (slice_is(t->text, "split"))
+		s->sim_split = true;
+	else if (number && !slice_number(t->value, number))
+		*rc = bad_term(err, it, t->text, "needs a number");
+	else
+		return number != NULL;
+	return true;
+}
+
 /* The generator gets the terms that are not common to all events, as they were typed. */
 int spec_add_fake(const struct pmu_env *env, struct spec_list *l, const struct item *it,
 		  struct da_error *err)
 {
+	bool spe = spec_simulates(it);
 	struct term_walk w = walk(it->terms);
 	struct da_fake *generator;
 	size_t used = 0;
@@ -423,7 +459,8 @@ int spec_add_fake(const struct pmu_env *env, struct spec_list *l, const struct i
 	int rc = spec_add(l, &s, err), rate;
 
 	while (!rc && next_term(&w, &t)) {
-		if (common_term(s, it, &t, err, &rate)) {
+		if (common_term(s, it, &t, err, &rate) ||
+		    (spe && device_term(s, it, &t, err, &rate))) {
 			rc = rate;
 			continue;
 		}
@@ -438,10 +475,10 @@ int spec_add_fake(const struct pmu_env *env, struct spec_list *l, const struct i
 	if (rc)
 		return rc;
 	da_fake_free(generator);
-	s->attr.type = DA_TYPE_SOFTWARE;
-	s->attr.config = DA_SW_DUMMY;
+	s->attr.type = spe ? SIMULATED_PMU : DA_TYPE_SOFTWARE;
+	s->attr.config = spe ? SPE_CONFIG : DA_SW_DUMMY;
 	set_modifiers(env, s, &it->mod);
-	s->producer = DA_PROD_FAKE;
-	set_names(s, it, it->name);
+	s->producer = spe ? DA_PROD_SPE : DA_PROD_FAKE;
+	set_names(s, it, spe ? slice_from("spe/simulate/") : it->name);
 	return 0;
 }

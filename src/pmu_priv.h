@@ -118,6 +118,8 @@ int spec_add_named(const struct pmu_env *env, struct spec_list *l, const struct 
 /* preset: terms that come before the item's own ones. */
 int spec_add_pmu(const struct pmu_env *env, struct spec_list *l, const struct item *it,
 		 struct slice base, struct slice pmu, const char *preset, struct da_error *err);
+/* fake/terms/, and spe/simulate,terms/. */
+bool spec_simulates(const struct item *it);
 int spec_add_fake(const struct pmu_env *env, struct spec_list *l, const struct item *it,
 		  struct da_error *err);
 

@@ -13,14 +13,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "session_priv.h"
+#include "session_aux.h"
 
 void s_message(struct da_session *s, int level, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
 
-	if (!s->o.message || (level > 1 && !s->o.verbose))
+	if (!s->o.message || (level == 2 && !s->o.verbose))
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
@@ -28,11 +28,11 @@ void s_message(struct da_session *s, int level, const char *fmt, ...)
 	s->o.message(s->o.message_ctx, level, text);
 }
 
-uint64_t s_now_ns(void)
+uint64_t s_now_ns(const struct da_session *s)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(s->clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
@@ -85,7 +85,9 @@ static int copy_specs(struct da_session *s)
 	s->fake_only = true;
 	for (size_t i = 0; i < s->nr_ev; i++) {
 		s->ev[i].spec = s->o.specs[i];
-		s->fake_only &= s->ev[i].spec.producer == DA_PROD_FAKE;
+		s->fake_only &= s->ev[i].spec.producer == DA_PROD_FAKE || s->ev[i].spec.simulate;
+		s->ev[i].aux = s_aux_backend_of(s, &s->ev[i].spec);
+		s->has_aux |= s->ev[i].aux != NULL;
 	}
 	return 0;
 }
@@ -97,7 +99,7 @@ static int make_fakes(struct da_session *s, struct da_error *err)
 		uint32_t pid = s->nr_ids ? (uint32_t)s->ids[0] : (uint32_t)getpid();
 		int rc;
 
-		if (e->spec.producer != DA_PROD_FAKE)
+		if (e->spec.producer != DA_PROD_FAKE && !e->spec.simulate)
 			continue;
 		rc = da_fake_new(&e->fake, e->spec.fake, pid, err);
 		if (rc)
@@ -273,9 +275,13 @@ int da_session_new(struct da_session **out, const struct da_session_opts *o, str
 	s->match_wake = -1;
 	s->command_status = -1;
 	s->rate_before = sysctl_rate();
+	s->clock = CLOCK_MONOTONIC;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_mutex_init(&s->match_lock, NULL);
+	pthread_mutex_init(&s->switch_lock, NULL);
 	rc = failed || copy_specs(s) ? da_fail(err, DA_ENOMEM, 0, "out of memory") : 0;
+	if (s->has_aux)
+		s->clock = CLOCK_MONOTONIC_RAW;
 	if (!rc)
 		rc = choose_cpus(s, err);
 	if (!rc)
@@ -418,13 +424,13 @@ static int make_pipeline(struct da_session *s, struct da_error *err)
 	return 0;
 }
 
-/* Can records carry CLOCK_MONOTONIC, which user space reads too? Every kernel since 4.1 can. */
-static bool probe_clockid(void)
+/* Can records carry a clock that user space reads too? Every kernel since 4.1 can. */
+static bool probe_clockid(clockid_t clock)
 {
 	struct da_attr a = {.type = DA_TYPE_SOFTWARE,
 			    .config = DA_SW_DUMMY,
 			    .size = 128,
-			    .clockid = CLOCK_MONOTONIC,
+			    .clockid = clock,
 			    .flags = DA_ATTR_DISABLED | DA_ATTR_USE_CLOCKID |
 				     DA_ATTR_EXCLUDE_KERNEL | DA_ATTR_EXCLUDE_HV};
 	pid_t self = 0;
@@ -439,7 +445,7 @@ int da_session_create(struct da_session *s, struct da_error *err)
 {
 	int rc;
 
-	s->clockid = probe_clockid();
+	s->clockid = probe_clockid(s->clock);
 	rc = s_attrs(s, err);
 	if (!rc)
 		rc = s_open_all(s, err);
@@ -456,6 +462,8 @@ int da_session_bind(struct da_session *s, struct da_error *err)
 {
 	int rc = s_bind_all(s, err);
 
+	if (!rc)
+		rc = s_aux_store_info(s, err);
 	if (!rc)
 		rc = s_store_info(s);
 	if (!rc)
@@ -482,7 +490,7 @@ int da_session_enable(struct da_session *s, struct da_error *err)
 {
 	int rc;
 
-	s->start_ns = s_now_ns();
+	s->start_ns = s_now_ns(s);
 	atomic_store(&s->last_round_ns, s->start_ns);
 	atomic_store(&s->epoch, 1);
 	s_enable_sideband(s);
@@ -567,6 +575,7 @@ static void join_all(struct da_session *s)
 	for (size_t i = 0; i < s->nr_lanes; i++)
 		s->lanes[i].started = false;
 	s->match_started = false;
+	s->joined = true;
 }
 
 int da_session_stop(struct da_session *s, const char *reason, int command_status,
@@ -580,7 +589,7 @@ int da_session_stop(struct da_session *s, const char *reason, int command_status
 	confirm_enabled(s);
 	if (s->created)
 		s_disable_all(s);
-	s->stop_ns = s_now_ns();
+	s->stop_ns = s_now_ns(s);
 	join_all(s);
 	snprintf(s->end_reason, sizeof(s->end_reason), "%s", reason);
 	s->command_status = command_status;
@@ -635,8 +644,12 @@ void da_session_free(struct da_session *s)
 	da_tasks_free(s->tasks);
 	for (size_t i = 0; i < s->nr_ev; i++)
 		da_fake_free(s->ev[i].fake);
-	for (size_t c = 0; c < s->nr_cpus; c++)
+	for (size_t c = 0; c < s->nr_cpus; c++) {
+		for (size_t i = 0; i < s->nr_ev && s->cpus[c].pairs; i++)
+			s_aux_free(s->cpus[c].pairs[i].aux);
 		free(s->cpus[c].pairs);
+		free(s->cpus[c].sw);
+	}
 	if (s->match_wake >= 0)
 		close(s->match_wake);
 	free(s->match_snap);
@@ -650,5 +663,6 @@ void da_session_free(struct da_session *s)
 	free(s->cpu_list);
 	pthread_mutex_destroy(&s->lock);
 	pthread_mutex_destroy(&s->match_lock);
+	pthread_mutex_destroy(&s->switch_lock);
 	free(s);
 }

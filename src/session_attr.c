@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "session_priv.h"
+#include "session_aux.h"
 
 /* uapi asm/perf_regs.h: all general registers with FLAGS, CS and SS; x86-64 refuses DS ES FS GS. */
 #if defined(__x86_64__)
@@ -30,6 +30,7 @@
 #define CLOCK_REFUSE_NS  50000
 #define CYCLES_DEFAULT   1000003 /* a prime, so that it does not beat with a loop */
 #define OTHER_DEFAULT    100003
+#define SPE_DEFAULT      3840 /* operations; a multiple of 256 in what the literature takes */
 
 /* Bits that a kernel may not know and that recording can do without, newest first. */
 static const struct optional {
@@ -80,6 +81,8 @@ static uint64_t default_period(const struct s_event *e)
 		return 1;
 	case DA_PROD_REGS:
 		return CYCLES_DEFAULT;
+	case DA_PROD_SPE:
+		return SPE_DEFAULT;
 	default:
 		return e->attr.type == DA_TYPE_SOFTWARE ? 1 : OTHER_DEFAULT;
 	}
@@ -169,6 +172,9 @@ static void set_fields(const struct da_session *s, struct s_event *e)
 	case DA_PROD_FAKE:
 		a->sample_type |= DA_SAMPLE_ADDR | DA_SAMPLE_DATA_SRC;
 		break;
+	case DA_PROD_SPE: /* no sample has them, but perf shows only what the attr names */
+		a->sample_type |= DA_SAMPLE_ADDR | DA_SAMPLE_DATA_SRC | DA_SAMPLE_WEIGHT;
+		break;
 	case DA_PROD_TRACEPOINT:
 		a->sample_type |= DA_SAMPLE_RAW;
 		break;
@@ -184,7 +190,7 @@ static void set_flags(const struct da_session *s, struct da_attr *a)
 	a->flags |= DA_ATTR_DISABLED | DA_ATTR_SAMPLE_ID_ALL;
 	if (s->clockid) {
 		a->flags |= DA_ATTR_USE_CLOCKID;
-		a->clockid = CLOCK_MONOTONIC;
+		a->clockid = s->clock;
 	}
 	if (task && s->o.inherit)
 		a->flags |= DA_ATTR_INHERIT;
@@ -204,6 +210,9 @@ static void sideband_attr(struct da_session *s)
 	a->sample_type = SAMPLE_BASE;
 	a->flags = DA_ATTR_EXCLUDE_KERNEL | DA_ATTR_EXCLUDE_HV | DA_ATTR_MMAP | DA_ATTR_MMAP2 |
 		   DA_ATTR_MMAP_DATA | DA_ATTR_COMM | DA_ATTR_COMM_EXEC | DA_ATTR_TASK;
+	/* who ran when: trace data may not say whose it is */
+	if (s->has_aux && !s->fake_only)
+		a->flags |= DA_ATTR_CONTEXT_SWITCH;
 	set_flags(s, a);
 }
 
@@ -216,6 +225,8 @@ int s_attrs(struct da_session *s, struct da_error *err)
 		e->attr = e->spec.attr;
 		e->attr.size = 128;
 		rc = set_rate(s, e, err);
+		if (!rc && e->aux)
+			rc = e->aux->init(s, e, err);
 		if (rc)
 			return rc;
 		set_fields(s, e);
@@ -227,7 +238,7 @@ int s_attrs(struct da_session *s, struct da_error *err)
 			e->attr.flags =
 				(e->attr.flags | DA_ATTR_EXCLUDE_USER) & ~DA_ATTR_EXCLUDE_KERNEL;
 		if (s->o.target == DA_TARGET_COMMAND && s->o.enable_on_exec && !s->o.delay_ms &&
-		    e->spec.producer != DA_PROD_FAKE)
+		    !e->fake)
 			e->attr.flags |= DA_ATTR_ENABLE_ON_EXEC;
 	}
 	sideband_attr(s);

@@ -17,9 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "session_priv.h"
+#include "session_aux.h"
 
-#define DRAIN_CAP   (1u << 20)  /* bytes taken from a ring at once */
 #define BACKLOG_MAX (64u << 20) /* bytes of undecoded records kept in memory, per lane */
 #define SLICE       512         /* records decoded between two looks at the rings */
 #define ROUND_NS    100000000   /* at most one FINISHED_ROUND in this time */
@@ -31,14 +30,14 @@
 
 /* ---- the lane's seqlock: readers copy ledgers that fit together ---- */
 
-static void ledgers_begin(struct s_lane *l)
+void s_ledgers_begin(struct s_lane *l)
 {
 	atomic_store_explicit(&l->seq, atomic_load_explicit(&l->seq, memory_order_relaxed) + 1,
 			      memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
 }
 
-static void ledgers_end(struct s_lane *l)
+void s_ledgers_end(struct s_lane *l)
 {
 	atomic_store_explicit(&l->seq, atomic_load_explicit(&l->seq, memory_order_relaxed) + 1,
 			      memory_order_release);
@@ -77,7 +76,11 @@ static void one_sideband(struct s_lane *l, const uint8_t *p, const struct rec_he
 		return;
 	}
 	/* every attr of a session has the same sample_id layout */
-	if (!da_sample_id_parse(&l->s->sideband, &rec))
+	if (da_sample_id_parse(&l->s->sideband, &rec))
+		return;
+	if (h->type == DA_REC_AUX || h->type == DA_REC_SWITCH || h->type == DA_REC_SWITCH_CPU_WIDE)
+		s_aux_record(l, &rec);
+	else
 		da_tasks_record(l->s->tasks, &rec);
 }
 
@@ -91,21 +94,18 @@ static int spill(struct s_lane *l, struct s_block *b)
 	return 0;
 }
 
-static int push_block(struct s_lane *l, const uint8_t *bytes, size_t len, uint64_t offset)
+/* data is malloc'ed and given away. */
+static int push_block(struct s_lane *l, const struct s_block *what, uint8_t *data)
 {
-	struct s_block *b = calloc(1, sizeof(*b));
+	struct s_block *b = data ? malloc(sizeof(*b)) : NULL;
 
-	if (!b)
-		return -DA_ENOMEM;
-	b->offset = offset;
-	b->len = len;
-	b->data = malloc(len);
-	if (!b->data) {
-		free(b);
+	if (!b) {
+		free(data);
 		return -DA_ENOMEM;
 	}
-	memcpy(b->data, bytes, len);
-	l->backlog_bytes += len;
+	*b = *what;
+	b->data = data;
+	l->backlog_bytes += b->len;
 	if (l->tail)
 		l->tail->next = b;
 	else
@@ -114,14 +114,25 @@ static int push_block(struct s_lane *l, const uint8_t *bytes, size_t len, uint64
 	return l->backlog_bytes > BACKLOG_MAX ? spill(l, b) : 0;
 }
 
+static int no_memory(struct da_session *s)
+{
+	struct da_error err = {0};
+
+	da_fail(&err, DA_ENOMEM, 0, "out of memory");
+	s_fail(s, &err);
+	return -DA_ENOMEM;
+}
+
 int s_lane_take(struct s_lane *l, const uint8_t *bytes, size_t len)
 {
 	struct da_session *s = l->s;
 	struct da_error err = {0};
+	struct s_block block = {.len = len};
 	struct rec_head h;
-	uint64_t offset = 0, samples = 0;
+	uint64_t samples = 0;
+	uint8_t *copy;
 
-	if (s->w && da_writer_append(s->w, bytes, len, &offset, &err)) {
+	if (s->w && da_writer_append(s->w, bytes, len, &block.offset, &err)) {
 		s_fail(s, &err);
 		return -DA_EIO;
 	}
@@ -133,12 +144,29 @@ int s_lane_take(struct s_lane *l, const uint8_t *bytes, size_t len)
 	}
 	if (samples)
 		atomic_fetch_add_explicit(&l->samples, samples, memory_order_relaxed);
-	if (push_block(l, bytes, len, offset)) {
-		da_fail(&err, DA_ENOMEM, 0, "out of memory");
+	copy = malloc(len);
+	if (copy)
+		memcpy(copy, bytes, len);
+	return push_block(l, &block, copy) ? no_memory(s) : 0;
+}
+
+int s_lane_take_aux(struct s_lane *l, struct s_aux *a, uint8_t *rec, size_t len, size_t payload,
+		    uint64_t time_ns)
+{
+	struct da_session *s = l->s;
+	struct s_block block = {.len = len,
+				.aux = a,
+				.stream = a->taken - payload,
+				.payload = payload,
+				.time_ns = time_ns};
+	struct da_error err = {0};
+
+	if (s->w && da_writer_append(s->w, rec, len, &block.offset, &err)) {
 		s_fail(s, &err);
-		return -DA_ENOMEM;
+		free(rec);
+		return -DA_EIO;
 	}
-	return 0;
+	return push_block(l, &block, rec) ? no_memory(s) : 0;
 }
 
 static size_t drain_cpu(struct s_lane *l, struct s_cpu *c, uint64_t now_ns)
@@ -147,8 +175,8 @@ static size_t drain_cpu(struct s_lane *l, struct s_cpu *c, uint64_t now_ns)
 
 	for (unsigned ring = 0; c->evt && ring < EVT_RINGS; ring++) {
 		/* a fast producer must not keep this lane here for ever: as often as its ring is large */
-		for (size_t turn = 0; turn <= c->pages / (DRAIN_CAP / 4096); turn++) {
-			n = evt_drain(c->evt, ring, l->buf, DRAIN_CAP);
+		for (size_t turn = 0; turn <= c->pages / (S_DRAIN_CAP / 4096); turn++) {
+			n = evt_drain(c->evt, ring, l->buf, S_DRAIN_CAP);
 			if (!n)
 				break;
 			if (s_lane_take(l, l->buf, n))
@@ -156,7 +184,8 @@ static size_t drain_cpu(struct s_lane *l, struct s_cpu *c, uint64_t now_ns)
 			all += n;
 		}
 	}
-	n = s_fake_fill(l, c, l->buf, DRAIN_CAP, now_ns);
+	all += s_aux_drain(l, c);
+	n = s_fake_fill(l, c, l->buf, S_DRAIN_CAP, now_ns);
 	if (n && !s_lane_take(l, l->buf, n))
 		all += n;
 	return all;
@@ -267,37 +296,67 @@ static void decode_one(struct s_lane *l, const uint8_t *p, const struct rec_head
 		l->first_ns = time_ns;
 	if (time_ns > l->last_ns)
 		l->last_ns = time_ns;
-	ledgers_begin(l);
+	s_ledgers_begin(l);
 	da_lane_sample(l->lane, (uint32_t)ev, &rec);
-	ledgers_end(l);
+	s_ledgers_end(l);
 }
 
-/* Decodes up to `max` records older than `until`; their number. */
+/* Decodes up to `max` records of a block older than `until`; their number. *waits: the next one is not. */
+static size_t decode_records(struct s_lane *l, struct s_block *b, uint64_t until, size_t max,
+			     bool *waits)
+{
+	struct rec_head h;
+	size_t n = 0;
+
+	while (n < max && next_record(b->data, b->len, b->pos, &h)) {
+		uint64_t id, time_ns;
+
+		if (h.type == DA_REC_SAMPLE && h.size >= 40) {
+			sample_head(b->data + b->pos, &id, &time_ns);
+			*waits = time_ns >= until;
+			if (*waits)
+				return n;
+			decode_one(l, b->data + b->pos, &h, id, time_ns);
+			n++;
+		}
+		b->pos += h.size;
+	}
+	return n;
+}
+
+static size_t decode_trace(struct s_lane *l, struct s_block *b, uint64_t until, size_t max,
+			   bool *waits)
+{
+	size_t n = 0;
+
+	*waits = b->time_ns >= until && until != UINT64_MAX;
+	while (!*waits && n < max && b->pos < b->payload)
+		n += s_aux_decode(l, b);
+	if (b->pos == b->payload)
+		s_aux_decode_done(b);
+	return n;
+}
+
+/* Decodes about `max` records older than `until`; their number. */
 static size_t decode_some(struct s_lane *l, uint64_t until, size_t max)
 {
 	size_t n = 0;
 
 	while (l->head && n < max) {
 		struct s_block *b = l->head;
-		struct rec_head h;
+		bool waits = false;
 
 		if (!b->data && !unspill(l, b)) {
 			pop_block(l);
 			continue;
 		}
-		while (n < max && next_record(b->data, b->len, b->pos, &h)) {
-			uint64_t id, time_ns;
-
-			if (h.type == DA_REC_SAMPLE && h.size >= 40) {
-				sample_head(b->data + b->pos, &id, &time_ns);
-				if (time_ns >= until)
-					return n;
-				decode_one(l, b->data + b->pos, &h, id, time_ns);
-				n++;
-			}
-			b->pos += h.size;
-		}
-		if (n < max)
+		if (b->aux)
+			n += decode_trace(l, b, until, max - n, &waits);
+		else
+			n += decode_records(l, b, until, max - n, &waits);
+		if (waits)
+			return n;
+		if (b->aux ? b->pos == b->payload : n < max)
 			pop_block(l);
 	}
 	return n;
@@ -334,7 +393,7 @@ static void wait_for_data(struct s_lane *l, int ms)
 static bool pass(struct s_lane *l, bool last)
 {
 	struct da_session *s = l->s;
-	uint64_t epoch = atomic_load(&s->epoch), began = s_now_ns();
+	uint64_t epoch = atomic_load(&s->epoch), began = s_now_ns(s);
 	size_t got = 0;
 
 	for (size_t k = 0; k < l->nr_cpus; k++)
@@ -374,8 +433,10 @@ void *s_drain_main(void *arg)
 			s_lane_free_blocks(
 				l); /* keep the rings flowing, but nothing more can be stored */
 		n = decode_some(l, until, SLICE);
-		if (last && !got && !l->head)
+		if (last && !got && !l->head) {
+			s_aux_decode_end(l);
 			break;
+		}
 		if (!got && n < SLICE)
 			wait_for_data(l, l->head ? WAIT_MS : IDLE_MS);
 	}

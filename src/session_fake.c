@@ -29,7 +29,7 @@ size_t s_fake_fill(struct s_lane *l, struct s_cpu *c, uint8_t *buf, size_t cap, 
 	for (size_t i = 0; i < s->nr_ev; i++) {
 		struct s_event *e = &s->ev[i];
 
-		if (!e->fake || !c->pairs[i].enabled)
+		if (e->spec.producer != DA_PROD_FAKE || !c->pairs[i].enabled)
 			continue;
 		while (cap - n >= MAX_SAMPLE && is_due(s, e, c, now_ns)) {
 			struct da_samp samp;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "session_priv.h"
+#include "session_aux.h"
 
 #define SIDE_PAGES 32 /* data pages of the sideband ring: about 1,300 mappings between two drains */
 
@@ -137,6 +137,8 @@ static int open_cpu(struct da_session *s, struct s_cpu *c)
 			rc = open_one(s, e, c->evt);
 			if (rc >= 0)
 				evt_ids(c->evt, rc, &p->id, 1);
+			if (rc >= 0 && e->aux)
+				evt_aux(c->evt, rc);
 		}
 		if (rc < 0) {
 			open_failed(e, p, c, -rc);
@@ -215,8 +217,8 @@ static int open_file(struct da_session *s, struct da_error *err)
 	if (!rc && s->output)
 		rc = da_writer_open(&s->w, s->output, ev, s->nr_ev + 1, err);
 	if (!rc && s->w)
-		rc = da_writer_std_features(s->w, s->o.argc, s->o.argv, s->clockid && !s->fake_only,
-					    err);
+		rc = da_writer_std_features(s->w, s->o.argc, s->o.argv,
+					    s->clockid && !s->fake_only ? s->clock : -1, err);
 	free(ev);
 	free(ids);
 	return rc;
@@ -399,6 +401,8 @@ int s_bind_all(struct da_session *s, struct da_error *err)
 				continue;
 			if (e->fake)
 				mine = da_fake_fails(e->fake, DA_FAKE_FAIL_BIND) ? -EPERM : 0;
+			if (!mine && e->aux)
+				mine = s_aux_bind(s, c, i);
 			bind_pair(e, &c->pairs[i], (uint32_t)c->cpu, mine);
 			s->any_bound |= !mine;
 			last = mine ? mine : last;
@@ -457,7 +461,9 @@ int s_enable_events(struct da_session *s, struct da_error *err)
 					true; /* counted at stop, when the read shows whether exec fired it */
 				continue;
 			}
-			if (e->fake)
+			if (p->aux)
+				rc = s_aux_enable(p->aux);
+			else if (e->fake)
 				rc = da_fake_fails(e->fake, DA_FAKE_FAIL_ENABLE) ? -EIO : 0;
 			else
 				rc = evt_enable(c->evt, p->idx);
@@ -474,7 +480,7 @@ int s_enable_events(struct da_session *s, struct da_error *err)
 			any = true;
 		}
 	}
-	s->on_ns = s_now_ns();
+	s->on_ns = s_now_ns(s);
 	atomic_store(&s->events_on, true);
 	return any || waiting ? 0 : da_fail(err, DA_EIO, -last, "cannot enable the events");
 }
@@ -482,14 +488,20 @@ int s_enable_events(struct da_session *s, struct da_error *err)
 /* Disables, then reads what was counted: LOST and the times are final only now. */
 void s_disable_all(struct da_session *s)
 {
-	bool were_on = atomic_exchange(&s->events_on, false);
+	bool were_on;
 
+	pthread_mutex_lock(&s->switch_lock);
+	were_on = atomic_exchange(&s->events_on, false);
+	pthread_mutex_unlock(&s->switch_lock);
 	for (size_t k = 0; k < s->nr_cpus; k++) {
 		struct s_cpu *c = &s->cpus[k];
 
-		for (size_t i = 0; i < s->nr_ev && c->evt; i++)
-			if (!s->ev[i].fake && c->pairs[i].bound)
+		for (size_t i = 0; i < s->nr_ev; i++) {
+			if (c->pairs[i].aux)
+				s_aux_disable(c->pairs[i].aux);
+			else if (!s->ev[i].fake && c->evt && c->pairs[i].bound)
 				evt_disable(c->evt, c->pairs[i].idx);
+		}
 		if (c->sideband >= 0)
 			evt_disable(c->evt, c->sideband);
 	}
@@ -523,6 +535,8 @@ void s_release_all(struct da_session *s)
 	for (size_t k = s->nr_cpus; k > 0; k--) {
 		struct s_cpu *c = &s->cpus[k - 1];
 
+		for (size_t i = 0; i < s->nr_ev; i++)
+			s_aux_release(c->pairs[i].aux);
 		if (c->evt) {
 			evt_unmap(c->evt);
 			evt_free(c->evt);

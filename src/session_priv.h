@@ -3,7 +3,7 @@
  * The insides of a recording session, shared by src/session*.c only.
  *
  * Threads: the owner (create .. stop, tick), one drain thread per lane, one match thread.
- *   drain  ring -> file, verbatim; then, when every lane has drained past a sample's time (so that all
+ *   drain  ring and AUX area -> file, verbatim; then, when every lane has drained past a sample's time (so that all
  *          sideband records before it are known), decodes it and puts the reports into its buffer
  *   match  buffers -> regions -> credits
  */
@@ -12,6 +12,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "da_code.h"
 #include "da_fake.h"
@@ -23,16 +24,24 @@
 #include "evt.h"
 
 #define S_MAX_ERRORS 8
+#define S_DRAIN_CAP  (1u << 20) /* bytes taken from a ring at once: the lane's buffer */
 #define S_RECORD_MAX 65536
+#define S_NOTE       3 /* message level: always said, but no warning */
+
+struct s_aux; /* session_aux.h */
+struct s_aux_backend;
+struct s_switch;
 
 /* One event of the session. */
 struct s_event {
 	struct da_spec spec;
-	struct da_attr attr;  /* as opened: optional bits that the kernel refused are cleared */
-	char dropped[128];    /* names of those bits */
-	struct da_fake *fake; /* producer fake: its generator, else NULL */
-	uint64_t period;      /* effective; 0 in frequency mode */
-	size_t buf;           /* its report buffer */
+	struct da_attr attr; /* as opened: optional bits that the kernel refused are cleared */
+	char dropped[128];   /* names of those bits */
+	struct da_fake
+		*fake; /* the generator of one that is made up, else NULL: it is the kernel's */
+	const struct s_aux_backend *aux; /* NULL: its samples do not come through AUX */
+	uint64_t period;                 /* effective; 0 in frequency mode */
+	size_t buf;                      /* its report buffer */
 	struct da_facts_open_error errors[S_MAX_ERRORS];
 	size_t nr_errors;
 	uint64_t opened, bound, enabled;
@@ -47,7 +56,8 @@ struct s_pair {
 		*lane; /* sample and ring layers; lane's thread writes, under its seqlock */
 	uint64_t id;   /* kernel id, or a made-up one for fake */
 	struct evt_count count;
-	bool counted; /* count was read after disabling */
+	bool counted;      /* count was read after disabling */
+	struct s_aux *aux; /* its AUX area, NULL: none was mapped */
 };
 
 /* One report buffer, with a ring for each lane or one for all. */
@@ -68,14 +78,20 @@ struct s_cpu {
 	uint64_t sideband_id;
 	uint32_t pages;
 	struct s_pair *pairs; /* one per event */
+	/* who ran there, kept only for AUX; its lane's */
+	struct s_switch *sw;
+	size_t nr_sw, room_sw;
 };
 
-/* A run of whole records that went to the file and waits to be decoded. */
+/* A run of whole records, or an AUXTRACE record with its trace data, that went to the file and waits to be
+ * decoded. */
 struct s_block {
 	struct s_block *next;
-	uint64_t offset; /* in the file */
-	size_t len, pos;
-	uint8_t *data; /* NULL: spilled, to be read back from the file */
+	uint64_t offset;                   /* in the file */
+	size_t len, pos;                   /* pos of an AUXTRACE: in its trace data */
+	struct s_aux *aux;                 /* of an AUXTRACE, then: */
+	uint64_t stream, payload, time_ns; /* its position, its bytes, when they were there */
+	uint8_t *data;                     /* NULL: spilled, to be read back from the file */
 };
 
 struct s_lane {
@@ -111,7 +127,8 @@ struct da_session {
 	struct s_cpu *cpus;
 	size_t nr_cpus;
 	struct da_attr sideband; /* attr of the dummy event */
-	bool clockid;            /* records carry CLOCK_MONOTONIC */
+	bool clockid;            /* records carry the time of `clock` */
+	clockid_t clock; /* MONOTONIC; with AUX its RAW form, which runs as the PMU's counter */
 	bool fake_only;
 	bool created, any_bound, running, stopped;
 	_Atomic bool events_on; /* from enable to disable */
@@ -139,6 +156,11 @@ struct da_session {
 	_Atomic bool stop_drain, stop_match, failed;
 	struct da_error failure; /* first failure of a thread; under lock */
 	pthread_mutex_t lock;
+	pthread_mutex_t switch_lock; /* to switch events that the kernel may have switched off */
+	bool has_aux, joined;        /* an event has a backend; the threads have ended */
+	uint32_t nr_aux, aux_pages;  /* areas that are mapped, and how large each is */
+	struct da_clock ticks;       /* of trace data, valid with has_ticks */
+	bool has_ticks;
 	_Atomic uint64_t epoch;
 	_Atomic uint64_t last_round_ns;
 
@@ -165,8 +187,8 @@ struct id_entry {
 /* session.c */
 void s_message(struct da_session *s, int level, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-uint64_t s_now_ns(void);
-enum da_arch s_arch(void); /* of this machine */
+uint64_t s_now_ns(const struct da_session *s); /* the recording's clock */
+enum da_arch s_arch(void);                     /* of this machine */
 void s_fail(struct da_session *s, const struct da_error *e);
 /* Event of a kernel id; -1 unknown (the sideband event too). */
 int s_event_of_id(const struct da_session *s, uint64_t id);
@@ -198,6 +220,13 @@ void *s_drain_main(void *lane);
 void *s_match_main(void *session);
 /* Appends whole records to the file and queues them for decoding. */
 int s_lane_take(struct s_lane *l, const uint8_t *bytes, size_t len);
+/* The same for an AUXTRACE record with `payload` bytes of trace data at the end of the taken stream, which
+ * were there at time_ns. rec is malloc'ed and given away. */
+int s_lane_take_aux(struct s_lane *l, struct s_aux *a, uint8_t *rec, size_t len, size_t payload,
+		    uint64_t time_ns);
+/* Around what changes the lane's ledgers. */
+void s_ledgers_begin(struct s_lane *l);
+void s_ledgers_end(struct s_lane *l);
 void s_lane_wake(struct s_lane *l);
 void s_lane_free_blocks(struct s_lane *l);
 

@@ -136,7 +136,8 @@ static int store_loss(struct da_session *s)
 				 .records = f.lost_records,
 				 .samples = f.lost_samples,
 				 .throttled = f.throttled,
-				 .pending = f.pending_at_stop};
+				 .pending = f.pending_at_stop,
+				 .aux_off_ns = f.aux_off_ns};
 	return s_store_text(s, DA_OWN_LOSS, da_own_loss_text(&l));
 }
 

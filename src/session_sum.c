@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session_priv.h"
+#include "session_aux.h"
 
 void s_match_snapshot(struct da_session *s, struct da_ledger *out)
 {
@@ -163,7 +163,7 @@ void s_loss(struct da_session *s, struct da_facts *f)
 	f->lost_counter = all ? (int64_t)lost : -1;
 	f->pending_at_stop =
 		all && f->lost_counter >= f->lost_records ? f->lost_counter - f->lost_records : -1;
-	f->aux_truncated = f->aux_collisions = f->aux_off_ns = -1;
+	s_aux_loss(s, f);
 }
 
 static int event_facts(struct da_session *s, const struct da_ledger *snap, size_t e,
@@ -183,8 +183,10 @@ static int event_facts(struct da_session *s, const struct da_ledger *snap, size_
 	if (!f->cpus)
 		return -DA_ENOMEM;
 	f->nr_cpus = s->nr_cpus;
-	for (size_t c = 0; c < s->nr_cpus; c++)
+	for (size_t c = 0; c < s->nr_cpus; c++) {
 		s_pair_facts(s, snap, c, e, &f->cpus[c]);
+		f->aux |= s->cpus[c].pairs[e].aux != NULL;
+	}
 	return 0;
 }
 

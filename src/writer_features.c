@@ -214,13 +214,13 @@ static int add_machine(struct da_writer *w, struct da_error *err)
 	return rc;
 }
 
-static int add_clock(struct da_writer *w, struct da_error *err)
+static int add_clock(struct da_writer *w, int clockid, struct da_error *err)
 {
-	struct timespec res, mono, real;
+	struct timespec res, at, real;
 	struct buf b = {0};
 	int rc;
 
-	if (clock_getres(CLOCK_MONOTONIC, &res) || clock_gettime(CLOCK_MONOTONIC, &mono) ||
+	if (clock_getres(clockid, &res) || clock_gettime(clockid, &at) ||
 	    clock_gettime(CLOCK_REALTIME, &real))
 		return 0;
 	put_u64(&b, (uint64_t)res.tv_sec * 1000000000 + (uint64_t)res.tv_nsec);
@@ -228,9 +228,9 @@ static int add_clock(struct da_writer *w, struct da_error *err)
 	if (rc)
 		return rc;
 	put_u32(&b, 1);
-	put_u32(&b, CLOCK_MONOTONIC);
+	put_u32(&b, (uint32_t)clockid);
 	put_u64(&b, (uint64_t)real.tv_sec * 1000000000 + (uint64_t)real.tv_nsec);
-	put_u64(&b, (uint64_t)mono.tv_sec * 1000000000 + (uint64_t)mono.tv_nsec);
+	put_u64(&b, (uint64_t)at.tv_sec * 1000000000 + (uint64_t)at.tv_nsec);
 	return flush(w, DA_FEAT_CLOCK_DATA, &b, err);
 }
 
@@ -248,8 +248,8 @@ int writer_features_add(struct da_writer *w, const struct writer_features *f, st
 		rc = add_event_desc(w, f, err);
 	if (!rc)
 		rc = add_pmu_mappings(w, err);
-	if (!rc && f->clockid)
-		rc = add_clock(w, err);
+	if (!rc && f->clockid >= 0)
+		rc = add_clock(w, f->clockid, err);
 	free(b.p);
 	return rc;
 }

@@ -8,7 +8,7 @@
 struct writer_features {
 	int argc;
 	char *const *argv;
-	bool clockid; /* CLOCK_MONOTONIC is the recording's clock */
+	int clockid; /* the recording's clock, -1 unknown */
 	const struct da_writer_event *ev;
 	size_t nr_ev, attr_bytes;
 	bool pipe; /* attrs and names are already in the stream */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static char dir[64];
@@ -112,7 +113,7 @@ START_TEST(finished)
 
 	for (uint64_t i = 0; i < 100; i++)
 		append(w, i);
-	ck_assert(!da_writer_std_features(w, 2, argv, true, &err));
+	ck_assert(!da_writer_std_features(w, 2, argv, CLOCK_MONOTONIC, &err));
 	ck_assert_msg(!da_writer_close(w, &err), "%s", err.msg);
 	ck_assert(!stat("f", &st));
 	ck_assert_int_eq(st.st_mode & 0777, 0600);
