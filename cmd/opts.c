@@ -211,6 +211,26 @@ int opts_pages(const char *s, uint32_t *out)
 	return 0;
 }
 
+int opts_mmap(const char *s, uint32_t *pages, uint32_t *aux_pages)
+{
+	const char *comma = strchr(s, ',');
+	size_t len = comma ? (size_t)(comma - s) : strlen(s);
+	uint32_t ring = *pages, aux = *aux_pages;
+	char first[32];
+
+	if (len >= sizeof(first))
+		return -DA_EUSAGE;
+	memcpy(first, s, len);
+	first[len] = '\0';
+	if ((len || !comma) && opts_pages(first, &ring))
+		return -DA_EUSAGE;
+	if (comma && opts_pages(comma + 1, &aux))
+		return -DA_EUSAGE;
+	*pages = ring;
+	*aux_pages = aux;
+	return 0;
+}
+
 static int by_number(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;

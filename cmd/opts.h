@@ -38,6 +38,8 @@ int opts_duration(const char *s, uint64_t unit_ns, uint64_t *out);
 int opts_percent(const char *s, double *out);
 /* Pages of a ring: a power of two up to 2^19, or a size (512K) as perf's -m. */
 int opts_pages(const char *s, uint32_t *out);
+/* PAGES[,AUXPAGES] or ,AUXPAGES as perf's -m; what is not given stays. */
+int opts_mmap(const char *s, uint32_t *pages, uint32_t *aux_pages);
 /* "0,2-4": sorted, each once; malloc'ed. */
 int opts_cpus(const char *s, uint32_t **cpus, size_t *nr);
 /* Process or thread ids "12,345"; malloc'ed. */
@@ -67,7 +69,8 @@ struct opts_events {
 	pid_t *ids;
 	size_t nr_ids;
 	enum da_target target; /* DA_TARGET_NONE: none of -p -t -a was given */
-	uint32_t mmap_pages;
+	uint32_t mmap_pages, aux_pages;
+	uint64_t latency_ms;
 	struct da_buffer *buffers;
 	size_t nr_buffers;
 	uint64_t duration_ns; /* 0: until the target ends */

@@ -23,6 +23,7 @@ enum {
 	OPT_BUFFER,
 	OPT_DURATION,
 	OPT_FORCE,
+	OPT_LATENCY,
 	OPT_PMU,
 	OPT_CONFIG,
 	OPT_FREQ,
@@ -54,7 +55,10 @@ static const struct argp_option options[] = {
 	{"duration", OPT_DURATION, "TIME", 0, "Stop after TIME: 500ms, 3s, 2m", 2},
 
 	{NULL, 0, NULL, 0, "Buffers:", 3},
-	{"mmap-pages", 'm', "PAGES", 0, "Kernel ring of each CPU: pages (a power of two) or a size (2M)", 3},
+	{"mmap-pages", 'm', "PAGES[,AUX]", 0, "Kernel ring of each CPU: pages (a power of two) or a size (2M); "
+	 "AUX: the same for the AUX area of Arm SPE", 3},
+	{"latency", OPT_LATENCY, "TIME", 0, "Samples that a PMU gathers by itself (SPE, PEBS) are to be seen "
+	 "after TIME at most (10ms, 1s)", 3},
 	{"drain", OPT_DRAIN, "HOW", 0, "percpu (default): a drain thread and a report buffer for each CPU; "
 	 "single: one for all", 3},
 	{"buffer", OPT_BUFFER, "[NAME:]TERMS", 0, "A report buffer: slots=N, keep=oldest (default) or latest, scope=cpu "
@@ -192,10 +196,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->cpu_list = arg;
 		break;
 	case 'm':
-		if (opts_pages(arg, &o->mmap_pages))
+		if (opts_mmap(arg, &o->mmap_pages, &o->aux_pages))
 			opts_usage(state,
-				   "bad ring size '%s' (wanted: a power of two pages, or 512K, 2M)",
+				   "bad ring size '%s' (wanted: a power of two pages, or 512K, 2M; "
+				   "for the AUX area another one after a comma)",
 				   arg);
+		break;
+	case OPT_LATENCY:
+		if (opts_duration(arg, 1000000, &v) || !v)
+			opts_usage(state, "bad latency '%s' (wanted: 10ms, 1s)", arg);
+		else
+			o->latency_ms = (v + 999999) / 1000000;
 		break;
 	case 'D':
 		if (opts_duration(arg, 1000000, &v))
@@ -331,6 +342,8 @@ void opts_events_session(const struct opts_events *o, struct da_session_opts *s)
 	s->ids = o->ids;
 	s->nr_ids = o->nr_ids;
 	s->mmap_pages = o->mmap_pages;
+	s->aux_pages = o->aux_pages;
+	s->latency_ms = o->latency_ms;
 	s->buffers = o->buffers;
 	s->nr_buffers = o->nr_buffers;
 	s->delay_ms = o->delay_ms;

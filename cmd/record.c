@@ -155,6 +155,12 @@ static void print_loss(const struct da_facts *f)
 	else if (f->lost_records > 0)
 		fprintf(stderr, "damon-attrs: %" PRId64 " records lost in the kernel's rings\n",
 			f->lost_records);
+	if (f->aux_truncated > 0 || f->aux_collisions > 0)
+		fprintf(stderr,
+			"damon-attrs: AUX: %" PRId64
+			" records truncated (off for %.1f ms in all), %" PRId64
+			" with collisions; -m ,AUX makes the area larger, -c fewer samples\n",
+			f->aux_truncated, (double)f->aux_off_ns / 1e6, f->aux_collisions);
 	if (f->throttled > 0)
 		fprintf(stderr, "damon-attrs: throttled %" PRId64 " times\n", f->throttled);
 }
