@@ -240,7 +240,10 @@ static uint64_t up_to_mark(const struct worker *w, uint64_t pos, uint64_t n, boo
 		     (w->d->o->res.events[w->q->event].attr->config & 1); /* ts_enable */
 
 	*cut = false;
-	if (!m || m->end - pos > n || (timed && !m->cut))
+	/* where records have times of their own, only where the stream is cut matters */
+	while (m && timed && !m->cut && m->end - pos <= n)
+		m = mark_at(w->q, m->end + 1);
+	if (!m || m->end - pos > n)
 		return n;
 	*cut = m->cut;
 	return m->end - pos;

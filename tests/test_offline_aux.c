@@ -510,6 +510,31 @@ START_TEST(losses_with_their_time)
 }
 END_TEST
 
+/* Where records have times a window goes on beyond an AUX record, but not where one is cut. */
+START_TEST(cut_behind_another_aux_record)
+{
+	size_t one;
+
+	info_v1();
+	clock_is(0, 1, T0);
+	access_of(0, 0x100000, 0, 0, 7, 10);
+	one = spe.len;
+	access_of(0, 0x100010, 0, 0, 7, 20);
+	aux(0, 7, 0, one, 0, T0 + 90);
+	aux(0, 7, one, 12, 1 | 4, T0 + 100);
+	aux(0, 7, one + 12, one, 0, T0 + 200);
+	gen_bytes(&spe, spe.p, 0);
+	memmove(spe.p + one + 12, spe.p + one, one);
+	spe.len = one + 12 + one;
+	piece(0, NONE32, 0, spe.p, spe.len);
+	run_it(false);
+	ck_assert_uint_eq(nr_seen, 2);
+	ck_assert_uint_eq(seen[1].vaddr, 0x100010);
+	ck_assert_uint_eq(seen[1].time_ns, T0 + 20);
+	ck_assert_uint_eq(drops(DA_DROP_TRUNCATED), 1);
+}
+END_TEST
+
 START_TEST(metadata_of_each_cpu)
 {
 	info_v2(0x410fd0c0, 0xc00fac40, 3 + (uint64_t)_i); /* Neoverse N1, AmpereOne */
@@ -843,6 +868,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(c, gap_between_pieces, 0, 2);
 	tcase_add_test(c, overlap);
 	tcase_add_test(c, losses_with_their_time);
+	tcase_add_test(c, cut_behind_another_aux_record);
 	tcase_add_loop_test(c, metadata_of_each_cpu, 0, 2);
 	tcase_add_test(c, metadata_of_the_file);
 	tcase_add_loop_test(c, metadata_that_lies, 0, 2);
