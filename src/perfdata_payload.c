@@ -25,8 +25,10 @@ int pieces_next(struct pieces *p, struct da_rec *rec, struct da_error *err)
 	size_t n = left < DA_PAYLOAD_PIECE ? (size_t)left : DA_PAYLOAD_PIECE;
 	int ret;
 
-	if (n && !p->buf) {
-		p->buf = malloc(DA_PAYLOAD_PIECE);
+	if (n > p->room) { /* no more than there are bytes */
+		free(p->buf);
+		p->buf = malloc(n);
+		p->room = p->buf ? n : 0;
 		if (!p->buf)
 			return da_fail(err, DA_ENOMEM, 0, "cannot read '%s': out of memory",
 				       p->in->name);

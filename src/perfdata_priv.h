@@ -287,6 +287,7 @@ struct pieces {
 	const struct input *in;
 	uint64_t at, total, avail, done;
 	uint8_t *buf;
+	size_t room;
 	bool active;
 };
 
