@@ -7,8 +7,8 @@
 #include "da_spe.h"
 #include "decode_run.h"
 
-#define REPEATED                                                                                   \
-	1536 /* length up to which a short input is repeated, so that its layouts are used */
+/* A short input is repeated to this length, so that its layouts are used. */
+#define REPEATED 640
 
 static struct da_spe_state state;
 
