@@ -21,6 +21,7 @@
 #define DEFAULT_LIMIT  20
 #define DEFAULT_SPACES 5
 #define MAX_THREADS    256
+#define RAW_REGIONS    "fixed=2M"
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_SAMPLES, FORMAT_NR };
 static const char *const format_names[FORMAT_NR] = {"text", "json", "csv", "samples"};
@@ -36,7 +37,8 @@ enum {
 	OPT_COLOR,
 	OPT_PHYS,
 	OPT_THREADS,
-	OPT_PROBE
+	OPT_PROBE,
+	OPT_RAW
 };
 
 struct list {
@@ -53,7 +55,8 @@ struct args {
 	const char **probes;
 	size_t nr_probes;
 	pid_t *pids;
-	bool quiet, has_limit;
+	struct da_raw raw;
+	bool quiet, has_limit, has_regions;
 	char problem[512]; /* what is wrong with an argument */
 };
 
@@ -61,6 +64,8 @@ struct args {
 static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "Input and output:", 1},
 	{"input", 'i', "FILE", 0, "Read FILE instead of damon-attrs.data; - is standard input", 1},
+	{"raw", OPT_RAW, "KIND", 0, "The input is bytes without a container: spe, or pebs:FORMAT (core, nhm, hsw, skl, "
+		"adaptive)", 1},
 	{"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 1},
 	{"format", OPT_FORMAT, "FORMAT", 0, "text (default), json, csv, or samples: one access a line", 1},
 	{"fields", 'F', "LIST", 0, "Fields of --format=samples: time, cpu, pid, tid, comm, event, ip, sym, dso, addr, "
@@ -265,6 +270,7 @@ static error_t parse_rest(int key, char *arg, struct args *a)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
+	struct da_error err = {0};
 
 	switch (key) {
 	case 'i':
@@ -278,7 +284,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'F':
 		a->fields = arg;
 		return 0;
+	case OPT_RAW:
+		a->offline.raw = &a->raw;
+		return da_raw_parse(arg, &a->raw, &err) ? bad(a, "%s", err.msg) : 0;
 	case OPT_REGIONS:
+		a->has_regions = true;
 		return opts_regions(arg, &a->offline.match)
 			       ? bad(a, "bad regions '%s' (wanted: " OPTS_REGIONS_WANTED ")", arg)
 			       : 0;
@@ -453,8 +463,15 @@ static int report(struct args *a)
 	int status;
 
 	choose_look(a);
+	if (a->offline.raw && !a->input) {
+		fail("--raw needs the file with the bytes: -i FILE");
+		return 2;
+	}
 	if (!a->input)
 		a->input = "damon-attrs.data";
+	/* bytes alone do not tell what was mapped */
+	if (a->offline.raw && !a->has_regions)
+		opts_regions(RAW_REGIONS, &a->offline.match);
 	if (a->fields && a->format != FORMAT_SAMPLES) {
 		fail("-F goes with --format=samples");
 		return 2;

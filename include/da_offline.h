@@ -24,7 +24,20 @@
 
 struct da_offline;
 
+/* Bytes without a container, and what a container would have said of them. */
+enum da_raw_kind { DA_RAW_SPE, DA_RAW_PEBS };
+struct da_raw {
+	enum da_raw_kind kind;
+	uint64_t midr; /* spe: the CPU that recorded; 0: unknown */
+	uint64_t hz;   /* ticks of the PMU's counter in a second; 0: unknown, and so are times */
+	uint8_t pebs_format, pebs_source; /* as in struct da_input */
+};
+
+/* Reads "spe[,midr=N][,hz=N]" or "pebs:FORMAT[,source=NAME][,hz=N]". -DA_EUSAGE says what there is. */
+int da_raw_parse(const char *text, struct da_raw *out, struct da_error *err);
+
 struct da_offline_opts {
+	const struct da_raw *raw; /* the input is such bytes; NULL: a recording */
 	/* nr_events and probes are filled here, and phys is set when the recording may have physical addresses; pids are a
 	 * filter below. */
 	struct da_match_opts match;
@@ -124,7 +137,8 @@ struct da_offline_result {
 	bool complete;  /* false: `report` ended the run */
 };
 
-/* Opens the recording and finds the events that the filters name. Refusals are da_reader_open()'s, and
+/* Opens the recording and finds the events that the filters name. Raw bytes are an event "spe" or "pebs": a
+ * record's process is its CONTEXT packet's number, else 0. Refusals are da_reader_open()'s, and
  * -DA_EUSAGE for an event that the recording does not have (the message lists those it has). opts and
  * what it points to must live until close. */
 int da_offline_open(struct da_offline **out, const char *path, const struct da_offline_opts *opts,

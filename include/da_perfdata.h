@@ -172,7 +172,7 @@ int da_rec_comm_build(const struct da_attr *a, const struct da_rec_comm *c, uint
 
 /* ---- reader ---- */
 
-enum da_file_mode { DA_FILE_NORMAL, DA_FILE_PIPE, DA_FILE_DIRECTORY };
+enum da_file_mode { DA_FILE_NORMAL, DA_FILE_PIPE, DA_FILE_DIRECTORY, DA_FILE_RAW };
 
 struct da_file_info {
 	const char *path;
@@ -200,6 +200,10 @@ struct da_reader;
 /* Opens a file, a directory, or "-" (standard input). On success *out is to be closed by the caller.
  * Refusals: -DA_ENOENT / -DA_EIO (system), -DA_EFORMAT (not perf.data, no readable attr). */
 int da_reader_open(struct da_reader **out, const char *path, struct da_error *err);
+/* Opens bytes without a container, which are to be an AUX trace of one event of no task and no CPU: a few
+ * AUXTRACE records, whose payloads are not read (da_reader_leave_payloads()). */
+int da_reader_open_raw(struct da_reader **out, const char *path, const struct da_attr *a,
+		       const char *name, struct da_error *err);
 void da_reader_close(struct da_reader *r); /* NULL allowed */
 const struct da_file_info *da_reader_info(const struct da_reader *r);
 size_t da_reader_nr_events(const struct da_reader *r);

@@ -22,7 +22,8 @@ enum da_producer {
 	DA_PROD_ADDR, /* precise event whose ADDR field is the data address (PEBS, IBS through perf) */
 	DA_PROD_IBS_OP, /* IBS op registers in RAW */
 	DA_PROD_IBS_FETCH,
-	DA_PROD_SPE, /* Arm SPE in AUX */
+	DA_PROD_SPE,      /* Arm SPE in AUX */
+	DA_PROD_PEBS_RAW, /* PEBS records of a DS area; in a recording they are samples: ADDR */
 	DA_PROD_TRACEPOINT,
 	DA_PROD_FAKE,
 	DA_PROD_NONE, /* counts as a sampler, carries no address: plumbing only */

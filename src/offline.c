@@ -105,6 +105,8 @@ static void describe_events(struct da_offline *o)
 			e->producer = o->res.info.events[i].producer;
 			e->period = o->res.info.events[i].period;
 		}
+		if (o->opts->raw)
+			e->producer = raw_producer(o->opts->raw);
 	}
 }
 
@@ -232,7 +234,7 @@ int da_offline_open(struct da_offline **out, const char *path, const struct da_o
 	o->res.first_ns = UINT64_MAX;
 	o->res.complete = true;
 	o->res.regions = opts->match.regions;
-	rc = da_reader_open(&o->reader, path, err);
+	rc = opts->raw ? raw_open(o, path, err) : da_reader_open(&o->reader, path, err);
 	if (rc < 0)
 		goto fail;
 	o->res.file = da_reader_info(o->reader);
@@ -243,7 +245,7 @@ int da_offline_open(struct da_offline **out, const char *path, const struct da_o
 	rc = -DA_ENOMEM;
 	if (!o->res.events || !o->code)
 		goto fail;
-	rc = scan_own(o, err);
+	rc = opts->raw ? 0 : scan_own(o, err);
 	if (rc < 0)
 		goto fail;
 	da_code_store_arch(o->code, recorded_arch(o));

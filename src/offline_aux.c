@@ -313,6 +313,8 @@ static uint32_t event_of(const struct da_offline *o, const struct aux_queue *q)
 	uint64_t type = cpu && cpu->pmu_type != UINT64_MAX ? cpu->pmu_type : a->pmu_type;
 	size_t i;
 
+	if (o->opts->raw)
+		return 0; /* the only one */
 	for (i = 0; i < o->res.nr_events && a->has_kind; i++)
 		if (o->res.events[i].attr->type == type)
 			return (uint32_t)i;
@@ -328,6 +330,8 @@ static uint64_t midr_of(const struct da_offline *o, const struct aux_queue *q)
 	const struct aux_cpu *cpu = cpu_of(o->aux, q);
 	const char *id = o->res.file->cpuid;
 
+	if (o->opts->raw)
+		return o->opts->raw->midr;
 	if (cpu)
 		return cpu->midr;
 	return id && !strncmp(id, "0x", 2) ? strtoull(id, NULL, 16) : 0;
@@ -399,7 +403,8 @@ static bool plan(struct da_offline *o)
 			continue;
 		}
 		e = &o->res.events[q->event];
-		e->producer = DA_PROD_SPE; /* the recording may not name its PMUs */
+		if (!o->opts->raw)
+			e->producer = DA_PROD_SPE; /* the recording may not name its PMUs */
 		if (!e->wanted)
 			continue;
 		q->midr = midr_of(o, q);
@@ -436,6 +441,8 @@ int aux_decode(struct da_offline *o, struct da_error *err)
 
 	if (!a || !a->nr_queues || o->enough)
 		return 0;
+	if (o->opts->raw)
+		raw_describe(o);
 	if (!plan(o))
 		return -DA_ENOMEM;
 	if (!a->nr_parts)
@@ -447,6 +454,9 @@ int aux_decode(struct da_offline *o, struct da_error *err)
 	if (rc)
 		return rc;
 	o->res.lost.resync_bytes = (int64_t)a->stats.resync_bytes;
+	/* a trace may end in the midst of a record; a whole file of records does not */
+	if (o->opts->raw && a->stats.truncated_records)
+		offline_damage(o, "the last record is cut short");
 	if (a->stats.damaged_records || a->stats.bad_bytes)
 		offline_damage(o,
 			       "AUX trace data: %llu records are damaged, %llu bytes were skipped",

@@ -80,7 +80,13 @@ struct aux {
 	size_t nr_parts, room_parts;
 	struct da_pipeline *pipeline;
 	struct da_decode_stats stats;
+	uint8_t pebs_format, pebs_source;
 };
+
+/* What is known of bytes without a container, before their queues are planned. */
+void raw_describe(struct da_offline *o);
+/* The task of a report from such bytes. */
+void raw_set_task(struct da_report *r);
 
 /* Decodes all parts into the match and the lane of the recording. 0 or negative. */
 int parts_decode(struct da_offline *o, struct da_error *err);

@@ -155,7 +155,10 @@ static bool complete(void *ctx, struct da_report *r)
 			w->first_ns = r->time_ns;
 		return false;
 	}
-	set_task(w, r);
+	if (w->d->o->opts->raw)
+		raw_set_task(r);
+	else
+		set_task(w, r);
 	if (w->d->filtered && !passes(w->d->o, r)) {
 		w->filtered++;
 		return false;
@@ -214,7 +217,9 @@ static void decode_window(struct worker *w, bool last)
 			      .offset = w->pos,
 			      .gap = w->gap,
 			      .last = last,
-			      .midr = w->q->midr};
+			      .midr = w->q->midr,
+			      .pebs_format = a->pebs_format,
+			      .pebs_source = a->pebs_source};
 	size_t used = da_lane_aux(w->lane, &s, &in);
 
 	if (used < w->len)
@@ -378,6 +383,7 @@ static int put_together(struct worker *w, const struct aux_part *part)
 	w->d->a->stats.damaged_records += stats.damaged_records;
 	w->d->a->stats.bad_bytes += stats.bad_bytes;
 	w->d->a->stats.resync_bytes += stats.resync_bytes;
+	w->d->a->stats.truncated_records += stats.truncated_records;
 	da_match_merge(o->match, w->match);
 	if (!da_lane_move(o->lane, w->lane))
 		return -DA_ENOMEM;

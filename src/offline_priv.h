@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The insides of the offline decode, shared by src/offline*.c only: offline.c reads and decodes,
- * offline_own.c takes in our own records, offline_aux.c AUX traces, offline_loss.c what the kernel says it
+ * offline_own.c takes in our own records, offline_aux.c AUX traces, offline_raw.c bytes without a container, offline_loss.c what the kernel says it
  * lost, offline_sum.c puts the ledgers together.
  */
 #ifndef DA_OFFLINE_PRIV_H
@@ -116,6 +116,10 @@ void aux_record(struct da_offline *o, const struct da_rec *rec);
 /* After the last record. 0 or negative. */
 int aux_decode(struct da_offline *o, struct da_error *err);
 void aux_release(struct da_offline *o);
+
+/* Opens o->opts->raw as a reader. */
+int raw_open(struct da_offline *o, const char *path, struct da_error *err);
+enum da_producer raw_producer(const struct da_raw *raw);
 
 /* Every record that came from a ring, in time order. */
 void loss_seen(struct da_offline *o, const struct da_rec *rec);

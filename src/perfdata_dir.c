@@ -42,7 +42,7 @@ static int add_stream(struct da_reader *r, const char *dir, const char *name, st
 		goto free_path;
 	}
 	r->inputs = inputs;
-	ret = input_open(&inputs[r->nr_inputs], path, err);
+	ret = input_open(&inputs[r->nr_inputs], path, false, err);
 	if (!ret)
 		r->nr_inputs++;
 

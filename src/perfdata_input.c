@@ -89,8 +89,8 @@ static bool magic_possible(const uint8_t *p, size_t n)
 	return false;
 }
 
-/* Replaces in->fd by a temporary file with all of its bytes. */
-static int spool(struct input *in, struct da_error *err)
+/* Replaces in->fd by a temporary file with all of its bytes; any: whatever they are. */
+static int spool(struct input *in, bool any, struct da_error *err)
 {
 	uint8_t *block = malloc(SPOOL_BLOCK);
 	const char *dir;
@@ -120,7 +120,7 @@ static int spool(struct input *in, struct da_error *err)
 			goto close_out;
 		}
 		in->size += (uint64_t)n;
-		if (first && !magic_possible(block, (size_t)n))
+		if (first && !any && !magic_possible(block, (size_t)n))
 			break;
 	}
 	close(in->fd);
@@ -154,7 +154,7 @@ static int open_fd(const char *path, struct da_error *err)
 	return fd;
 }
 
-int input_open(struct input *in, const char *path, struct da_error *err)
+int input_open(struct input *in, const char *path, bool any, struct da_error *err)
 {
 	bool std = !strcmp(path, "-");
 	struct stat st;
@@ -178,7 +178,7 @@ int input_open(struct input *in, const char *path, struct da_error *err)
 	}
 	if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) ||
 	    (S_ISREG(st.st_mode) && std && lseek(in->fd, 0, SEEK_CUR) > 0)) {
-		ret = spool(in, err);
+		ret = spool(in, any, err);
 		if (ret < 0)
 			goto close_input;
 		return 0;

@@ -414,6 +414,8 @@ int da_reader_next(struct da_reader *r, struct da_rec *rec, struct da_error *err
 {
 	int ret = 0;
 
+	if (r->no_container)
+		return raw_next(r, rec);
 	if (!r->failed.code && r->pieces.active) {
 		*rec = r->piece_rec;
 		ret = next_piece(r, rec);

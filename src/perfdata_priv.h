@@ -46,8 +46,8 @@ struct input {
 };
 
 /* Opens path for reading ("-": standard input). What cannot be read twice is first copied to an unlinked
- * temporary file. */
-int input_open(struct input *in, const char *path, struct da_error *err);
+ * temporary file; any: also if it does not begin as a recording does. */
+int input_open(struct input *in, const char *path, bool any, struct da_error *err);
 /* Reads exactly n bytes at off. A file that has become shorter is -DA_EIO with a message. */
 int input_read(const struct input *in, uint64_t off, void *buf, size_t n, struct da_error *err);
 void input_close(struct input *in);
@@ -330,6 +330,10 @@ struct da_reader {
 	bool leave_payloads;
 	bool ended;
 	struct da_error failed; /* sticky */
+	/* bytes without a container: perfdata_raw.c */
+	bool no_container;
+	uint64_t raw_at;     /* bytes that were given */
+	uint64_t raw_rec[6]; /* the record that lends them */
 };
 
 /* Counts damage: sets info.damaged and keeps a bounded number of messages. */
@@ -338,6 +342,13 @@ void reader_damage(struct da_reader *r, const char *fmt, ...) __attribute__((for
 int reader_no_memory(const struct da_reader *r, struct da_error *err);
 /* Keeps p until close; frees it and returns NULL when out of memory. */
 void *reader_own(struct da_reader *r, void *p);
+
+/* What every reader has, before it has an input. */
+int reader_begin(struct da_reader *r, const char *path, struct da_error *err);
+/* The first input. any: it need not look like a recording. */
+int reader_add_input(struct da_reader *r, const char *path, bool any, struct da_error *err);
+/* da_reader_next() of bytes without a container. */
+int raw_next(struct da_reader *r, struct da_rec *rec);
 
 /* Walks all records from `pos` on for attrs, names and features. */
 int pipe_open(struct da_reader *r, uint64_t pos, struct da_error *err);

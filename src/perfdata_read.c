@@ -265,12 +265,12 @@ static int open_file(struct da_reader *r, struct stream *s, uint64_t header_size
 
 /* ---- open and close ---- */
 
-static int add_input(struct da_reader *r, const char *path, struct da_error *err)
+int reader_add_input(struct da_reader *r, const char *path, bool any, struct da_error *err)
 {
 	r->inputs = calloc(1, sizeof(*r->inputs));
 	if (!r->inputs)
 		return reader_no_memory(r, err);
-	if (input_open(&r->inputs[0], path, err) < 0)
+	if (input_open(&r->inputs[0], path, any, err) < 0)
 		return -err->code;
 	r->nr_inputs = 1;
 	return 0;
@@ -283,7 +283,7 @@ static int open_inputs(struct da_reader *r, const char *path, struct da_error *e
 	int ret;
 
 	if (!strcmp(path, "-") || stat(path, &st) < 0 || !S_ISDIR(st.st_mode))
-		return add_input(r, path, err);
+		return reader_add_input(r, path, false, err);
 	r->info.mode = DA_FILE_DIRECTORY;
 	if (asprintf(&data, "%s/data", path) < 0)
 		return reader_no_memory(r, err);
@@ -292,7 +292,7 @@ static int open_inputs(struct da_reader *r, const char *path, struct da_error *e
 			      "cannot read '%s': a directory without a file 'data' is no recording",
 			      path);
 	else
-		ret = add_input(r, data, err);
+		ret = reader_add_input(r, data, false, err);
 	free(data);
 	return ret;
 }
@@ -325,12 +325,8 @@ static int open_streams(struct da_reader *r, const struct stream *first, struct 
 	return 0;
 }
 
-static int open_all(struct da_reader *r, const char *path, struct da_error *err)
+int reader_begin(struct da_reader *r, const char *path, struct da_error *err)
 {
-	struct stream first = {0};
-	uint64_t header_size = 0;
-	int ret;
-
 	r->path = strdup(strcmp(path, "-") ? path : "standard input");
 	r->messages = calloc(MAX_MESSAGES, sizeof(*r->messages));
 	r->features = calloc(1, sizeof(*r->features));
@@ -338,6 +334,18 @@ static int open_all(struct da_reader *r, const char *path, struct da_error *err)
 		return da_fail(err, DA_ENOMEM, 0, "cannot read '%s': out of memory", path);
 	r->info.path = r->path;
 	r->info.messages = (const char *const *)r->messages;
+	return 0;
+}
+
+static int open_all(struct da_reader *r, const char *path, struct da_error *err)
+{
+	struct stream first = {0};
+	uint64_t header_size = 0;
+	int ret;
+
+	ret = reader_begin(r, path, err);
+	if (ret < 0)
+		return ret;
 	ret = open_inputs(r, path, err);
 	if (ret < 0)
 		return ret;

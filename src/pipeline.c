@@ -23,6 +23,8 @@ static const char *decoder_name(enum da_producer p)
 	switch (p) {
 	case DA_PROD_SPE:
 		return "spe";
+	case DA_PROD_PEBS_RAW:
+		return "pebs_raw";
 	case DA_PROD_IBS_OP:
 		return "ibs_op";
 	case DA_PROD_IBS_FETCH:

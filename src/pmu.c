@@ -16,14 +16,9 @@
 #include "pmu_priv.h"
 
 static const char *const producer_names[DA_PROD_NR] = {
-	[DA_PROD_REGS] = "regs",
-	[DA_PROD_FAULT] = "fault",
-	[DA_PROD_ADDR] = "addr",
-	[DA_PROD_IBS_OP] = "ibs_op",
-	[DA_PROD_IBS_FETCH] = "ibs_fetch",
-	[DA_PROD_SPE] = "spe",
-	[DA_PROD_TRACEPOINT] = "tracepoint",
-	[DA_PROD_FAKE] = "fake",
+	[DA_PROD_REGS] = "regs",     [DA_PROD_FAULT] = "fault",           [DA_PROD_ADDR] = "addr",
+	[DA_PROD_IBS_OP] = "ibs_op", [DA_PROD_IBS_FETCH] = "ibs_fetch",   [DA_PROD_SPE] = "spe",
+	[DA_PROD_PEBS_RAW] = "pebs", [DA_PROD_TRACEPOINT] = "tracepoint", [DA_PROD_FAKE] = "fake",
 	[DA_PROD_NONE] = "none",
 };
 

@@ -34,6 +34,7 @@ static void put_input(struct json *j)
 		[DA_FILE_NORMAL] = "file",
 		[DA_FILE_PIPE] = "pipe",
 		[DA_FILE_DIRECTORY] = "directory",
+		[DA_FILE_RAW] = "raw",
 	};
 	const struct da_file_info *i = j->r->file;
 	size_t k;

@@ -186,8 +186,8 @@ static int choose_rows(struct plan *p, const struct da_space *s, size_t max_rows
  * happen by themselves (faults, tracepoints) are looked at all the time; samplers of time are not. */
 static bool looks_always(enum da_producer p)
 {
-	return p != DA_PROD_REGS && p != DA_PROD_SPE && p != DA_PROD_IBS_OP &&
-	       p != DA_PROD_IBS_FETCH;
+	return p != DA_PROD_REGS && p != DA_PROD_SPE && p != DA_PROD_PEBS_RAW &&
+	       p != DA_PROD_IBS_OP && p != DA_PROD_IBS_FETCH;
 }
 
 static void mark_unseen(struct plan *p, const struct da_offline_result *r, const struct da_space *s)

@@ -97,6 +97,9 @@ static void put_times(struct text *t)
 		fprintf(begin(t), "%s from first to last sample; times count from %.6f s",
 			format_time(a, r->last_ns - r->first_ns), (double)r->first_ns / 1e9);
 		end(t, INK_NONE, 2);
+	} else if (r->file->mode == DA_FILE_RAW) {
+		put_sentence(t, INK_NONE, 2,
+			     "without times: how fast the PMU's counter runs was not given (hz=)");
 	}
 	if (r->filtered) {
 		fprintf(begin(t), "filters left %s of %s sample records",
@@ -158,6 +161,7 @@ static const char *address_from(enum da_producer p)
 	case DA_PROD_IBS_OP:
 	case DA_PROD_IBS_FETCH:
 	case DA_PROD_SPE:
+	case DA_PROD_PEBS_RAW:
 		return "address from the PMU";
 	case DA_PROD_FAKE:
 		return "address made up";
