@@ -69,7 +69,7 @@ static const struct argp_option options[] = {
 	{"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 1},
 	{"format", OPT_FORMAT, "FORMAT", 0, "text (default), json, csv, or samples: one access a line", 1},
 	{"fields", 'F', "LIST", 0, "Fields of --format=samples: time, cpu, pid, tid, comm, event, ip, sym, dso, addr, "
-		"phys_addr, weight, data_src, data_page_size, period, op, size, how, region", 1},
+		"phys_addr, weight, data_src, data_page_size, period, op, size, how, region, trace", 1},
 	{NULL, 0, NULL, 0, "What to show:", 2},
 	{"regions", OPT_REGIONS, "HOW", 0, "density[:max=N] (default), vma, fixed=SIZE, or damon[:min=N,max=N,aggr=TIME,sample=TIME,"
 		"update=TIME,seed=N]: by DAMON's algorithm", 2},
@@ -421,6 +421,15 @@ static bool put_sample(void *ctx, const struct da_offline *o, const struct da_re
 	return !ferror(s->f);
 }
 
+static bool put_trace(void *ctx, const struct da_offline *o, const struct da_report *r,
+		      const char *text)
+{
+	struct samples *s = ctx;
+
+	da_render_trace(s->f, s->fields, o, r, text);
+	return !ferror(s->f);
+}
+
 /* ---- the command ---- */
 
 static int decode_and_show(struct args *a, FILE *out, struct samples *s)
@@ -481,6 +490,7 @@ static int report(struct args *a)
 	a->offline.match.virt = true;
 	a->offline.match.accumulate = a->format != FORMAT_SAMPLES;
 	a->offline.report = a->format == FORMAT_SAMPLES ? put_sample : NULL;
+	a->offline.trace = a->format == FORMAT_SAMPLES ? put_trace : NULL;
 	a->offline.ctx = &s;
 	a->offline.events = (const char *const *)a->events.items;
 	a->offline.nr_events = a->events.nr;

@@ -21,6 +21,7 @@
 #include "da_report.h"
 #include "da_stage.h"
 #include "da_task.h"
+#include "da_trace.h"
 
 struct da_offline;
 
@@ -60,6 +61,10 @@ struct da_offline_opts {
 		aux_part; /* bytes of AUX trace that a thread decodes at a time, at least; 0: 64 MiB */
 	/* Every report, in decoding order, before it is matched; NULL: none. false: enough, end the run. */
 	bool (*report)(void *ctx, const struct da_offline *o, const struct da_report *r);
+	/* Every record of a tracepoint of DAMON: what r has is whose and when it was, text its fields; NULL:
+	 * none. */
+	bool (*trace)(void *ctx, const struct da_offline *o, const struct da_report *r,
+		      const char *text);
 	void *ctx;
 };
 
@@ -134,7 +139,13 @@ struct da_offline_result {
 	const struct da_match *match;   /* finished: spaces, regions, heat cells */
 	const struct da_damon
 		*damon; /* DAMON's own regions; NULL: no samples of damon_aggregated */
-	bool complete;  /* false: `report` ended the run */
+	/* The other tracepoints of DAMON that had samples, by event. */
+	struct da_offline_trace {
+		uint32_t event;
+		struct da_trace *trace;
+	} * traces;
+	size_t nr_traces;
+	bool complete; /* false: `report` ended the run */
 };
 
 /* Opens the recording and finds the events that the filters name. Raw bytes are an event "spe" or "pebs": a

@@ -64,5 +64,8 @@ void da_render_sample_head(FILE *f, const struct da_fields *fields);
 /* What a report does not have is "-". */
 void da_render_sample(FILE *f, struct da_fields *fields, const struct da_offline *o,
 		      const struct da_report *r);
+/* The record of a tracepoint: a line if the field trace is wanted. */
+void da_render_trace(FILE *f, struct da_fields *fields, const struct da_offline *o,
+		     const struct da_report *r, const char *text);
 
 #endif

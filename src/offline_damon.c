@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * damon:damon_aggregated samples of a recording: decodes them by the format text that came with it, and puts
- * them together to DAMON's own snapshots. They pass the pipeline like any other sample besides.
+ * Samples of DAMON's tracepoints in a recording, by the format texts that came with it: damon_aggregated is
+ * put together to DAMON's own snapshots, of any other the values of its fields are kept, whatever they are.
+ * All pass the pipeline like any other sample besides.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "offline_priv.h"
+
+#define LINE 1024 /* of the fields of a record */
 
 /* The text that the recorder stored: the feature, or in a killed recording our own record. */
 static void read_formats(struct da_offline *o)
@@ -17,9 +20,9 @@ static void read_formats(struct da_offline *o)
 
 	in->tried = true;
 	in->formats = da_tracepoints_new();
-	in->of_event = calloc(o->res.nr_events + 1, sizeof(*in->of_event));
-	in->asked = calloc(o->res.nr_events + 1, sizeof(*in->asked));
-	if (!in->formats || !in->of_event || !in->asked) {
+	in->event = calloc(o->res.nr_events + 1, sizeof(*in->event));
+	o->res.traces = calloc(o->res.nr_events + 1, sizeof(*o->res.traces));
+	if (!in->formats || !in->event || !o->res.traces) {
 		o->no_memory = true;
 		return;
 	}
@@ -33,62 +36,117 @@ static void read_formats(struct da_offline *o)
 		o->no_memory = true;
 }
 
-static const struct da_tracepoint *tracepoint_of(struct da_offline *o, uint32_t event)
+static bool of_damon(const struct da_tracepoint *tp)
+{
+	return tp && !strcmp(da_tracepoint_system(tp), "damon");
+}
+
+/* Finds out what tracepoint the event is. */
+static struct damon_event *event_of(struct da_offline *o, uint32_t event)
 {
 	const struct da_offline_event *e = &o->res.events[event];
 	struct damon_input *in = &o->damon;
+	struct damon_event *d;
 
 	if (!in->tried)
 		read_formats(o);
-	if (!in->formats || !in->of_event || !in->asked)
+	if (!in->formats || !in->event || !o->res.traces)
 		return NULL;
-	if (in->asked[event])
-		return in->of_event[event];
-	in->asked[event] = true;
-	in->of_event[event] = da_tracepoint_by_id(in->formats, e->attr->config);
-	if (in->of_event[event] && !da_tracepoint_is_damon(in->of_event[event]))
-		in->of_event[event] = NULL;
-	else if (!in->of_event[event] && strstr(e->name, "damon_aggregated"))
+	d = &in->event[event];
+	if (d->known)
+		return d;
+	d->known = true;
+	d->tp = da_tracepoint_by_id(in->formats, e->attr->config);
+	if (!d->tp && !strncmp(e->name, "damon", 5))
 		in->missing = e->name;
-	return in->of_event[event];
+	if (!of_damon(d->tp))
+		d->tp = NULL;
+	d->regions = d->tp && da_tracepoint_is_damon(d->tp);
+	if (d->tp && !d->regions) {
+		d->trace = da_trace_new(d->tp);
+		o->no_memory |= !d->trace;
+		if (d->trace)
+			o->res.traces[o->res.nr_traces++] =
+				(struct da_offline_trace){event, d->trace};
+	}
+	return d;
 }
 
-void damon_sample(struct da_offline *o, const struct da_rec *rec)
+/* One region of a snapshot. */
+static void take_region(struct da_offline *o, const struct da_tracepoint *tp,
+			const struct da_rec *rec, const struct da_samp *samp)
 {
-	const struct da_offline_event *e = &o->res.events[rec->event->index];
 	struct damon_input *in = &o->damon;
-	const struct da_tracepoint *tp;
 	struct da_tp_value pid = {0};
 	const struct da_tp_field *f;
 	struct da_tp_damon region;
-	struct da_samp samp;
 	int rc;
 
-	if (e->attr->type != DA_TYPE_TRACEPOINT || !(e->attr->sample_type & DA_SAMPLE_RAW))
-		return;
-	tp = tracepoint_of(o, rec->event->index);
-	if (!tp)
-		return;
 	if (!in->snapshots)
 		in->snapshots = da_damon_new();
 	if (!in->snapshots) {
 		o->no_memory = true;
 		return;
 	}
-	da_samp_parse(e->attr, rec->bytes, rec->size, rec->swap, &samp);
-	if (!(samp.mask & DA_SAMPLE_RAW) ||
-	    da_tracepoint_damon(tp, samp.raw, samp.raw_size, &region)) {
+	if (!(samp->mask & DA_SAMPLE_RAW) ||
+	    da_tracepoint_damon(tp, samp->raw, samp->raw_size, &region)) {
 		in->bad++;
 		return;
 	}
 	/* the trace's own, because a sample need not say whose it is */
 	f = da_tracepoint_field(tp, "common_pid");
 	if (f)
-		(void)da_tracepoint_value(tp, f, samp.raw, samp.raw_size, &pid);
+		(void)da_tracepoint_value(tp, f, samp->raw, samp->raw_size, &pid);
 	rc = da_damon_add(in->snapshots, (uint32_t)pid.u, &region,
 			  rec->has & DA_SAMPLE_TIME ? rec->time_ns : 0);
 	if (rc == -DA_ENOMEM)
 		o->no_memory = true;
+}
+
+static void show(struct da_offline *o, const struct da_tracepoint *tp, const struct da_rec *rec,
+		 const struct da_samp *samp)
+{
+	struct da_report r = {
+		.event = rec->event->index,
+		.has = (rec->has & DA_SAMPLE_TIME ? DA_HAS_TIME : 0u) |
+		       (rec->has & DA_SAMPLE_CPU ? DA_HAS_CPU : 0u) |
+		       (rec->has & DA_SAMPLE_TID ? DA_HAS_TASK : 0u) |
+		       (samp->mask & DA_SAMPLE_IP ? DA_HAS_IP : 0u),
+		.time_ns = rec->time_ns,
+		.cpu = rec->cpu,
+		.pid = rec->pid,
+		.tid = rec->tid,
+		.ip = samp->ip,
+	};
+	char line[LINE];
+
+	if (o->enough)
+		return;
+	da_trace_line(tp, samp->raw, samp->raw_size, line, sizeof(line));
+	if (!o->opts->trace(o->opts->ctx, o, &r, line))
+		o->enough = true;
+}
+
+void damon_sample(struct da_offline *o, const struct da_rec *rec)
+{
+	const struct da_offline_event *e = &o->res.events[rec->event->index];
+	const struct damon_event *d;
+	struct da_samp samp;
+
+	if (e->attr->type != DA_TYPE_TRACEPOINT || !(e->attr->sample_type & DA_SAMPLE_RAW))
+		return;
+	d = event_of(o, rec->event->index);
+	if (!d || !d->tp)
+		return;
+	da_samp_parse(e->attr, rec->bytes, rec->size, rec->swap, &samp);
+	if (!(samp.mask & DA_SAMPLE_RAW))
+		samp.raw_size = 0;
+	if (d->regions)
+		take_region(o, d->tp, rec, &samp);
+	else if (d->trace)
+		(void)da_trace_add(d->trace, samp.raw, samp.raw_size); /* it counts what is bad */
+	if (o->opts->trace)
+		show(o, d->tp, rec, &samp);
 }
 
 void damon_lost(struct da_offline *o, const struct da_rec *rec)
@@ -108,6 +166,14 @@ void damon_end(struct da_offline *o)
 	else if (in->missing)
 		offline_damage(o, "'%s' cannot be decoded: TRACING_DATA has no format of it%s%s",
 			       in->missing, in->problem.code ? ": " : "", in->problem.msg);
+	for (size_t i = 0; i < o->res.nr_traces; i++) {
+		const struct da_offline_trace *t = &o->res.traces[i];
+
+		if (t->trace->bad)
+			offline_damage(o, "%llu records of %s do not hold their fields",
+				       (unsigned long long)t->trace->bad,
+				       o->res.events[t->event].name);
+	}
 	if (!in->snapshots)
 		return;
 	da_damon_finish(in->snapshots);
@@ -121,7 +187,9 @@ void damon_end(struct da_offline *o)
 void damon_release(struct da_offline *o)
 {
 	da_damon_free(o->damon.snapshots);
+	for (size_t i = 0; i < o->res.nr_traces; i++)
+		da_trace_free(o->res.traces[i].trace);
+	free(o->res.traces);
 	da_tracepoints_free(o->damon.formats);
-	free(o->damon.of_event);
-	free(o->damon.asked);
+	free(o->damon.event);
 }

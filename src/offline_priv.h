@@ -39,12 +39,19 @@ struct paddr_table {
 	bool sorted;
 };
 
-/* damon:damon_aggregated samples: offline_damon.c. */
+/* An event that may be a tracepoint of DAMON. */
+struct damon_event {
+	bool known;                     /* whether it is one */
+	bool regions;                   /* damon_aggregated */
+	const struct da_tracepoint *tp; /* NULL: not DAMON's */
+	struct da_trace *trace;         /* of others than damon_aggregated; owned by the result */
+};
+
+/* Samples of DAMON's tracepoints: offline_damon.c. */
 struct damon_input {
 	struct da_tracepoints *formats;
-	const struct da_tracepoint **of_event; /* by event; NULL: not damon's */
-	bool *asked;                           /* by event: of_event is known */
-	struct da_damon *snapshots;            /* NULL: no such sample yet */
+	struct damon_event *event;
+	struct da_damon *snapshots; /* NULL: no such sample yet */
 	bool tried, no_data;
 	const char *missing; /* an event that may be damon's and has no format */
 	struct da_error problem;
@@ -127,7 +134,7 @@ void loss_seen(struct da_offline *o, const struct da_rec *rec);
 void loss_record(struct da_offline *o, const struct da_rec *rec);
 void loss_end(struct da_offline *o);
 
-/* A sample that the filters let pass; others than damon:damon_aggregated are ignored. */
+/* A sample that the filters let pass; others than of DAMON's tracepoints are ignored. */
 void damon_sample(struct da_offline *o, const struct da_rec *rec);
 void damon_lost(struct da_offline *o, const struct da_rec *rec);
 void damon_end(struct da_offline *o);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * DAMON's own regions, as its tracepoint told them: the last complete snapshot of each target. They are what
- * the kernel measured, and stand beside our regions, never in a sum with them.
+ * DAMON's own regions, as its tracepoint told them: the last complete snapshot of each target; and of its other
+ * tracepoints the values of each field. They are what the kernel measured, and stand beside our regions, never
+ * in a sum with them.
  */
 #include "render_damon.h"
 
@@ -11,10 +12,58 @@
 #include "render_format.h"
 #include "render_ink.h"
 
+static void put_number(struct da_json_out *w, const char *key, const struct da_trace_field *f,
+		       uint64_t v)
+{
+	if (!f->values || f->field->kind > DA_TP_INT)
+		da_json_null(w, key);
+	else if (f->field->kind == DA_TP_INT)
+		da_json_i64(w, key, (int64_t)v);
+	else if (f->address)
+		da_json_hex(w, key, v);
+	else
+		da_json_u64(w, key, v);
+}
+
+static void put_traces(struct da_json_out *w, const struct da_offline_result *r)
+{
+	da_json_array(w, "tracepoints");
+	for (size_t i = 0; i < r->nr_traces; i++) {
+		const struct da_trace *t = r->traces[i].trace;
+
+		da_json_object(w, NULL);
+		da_json_u64(w, "event", r->traces[i].event);
+		da_json_string(w, "name", da_tracepoint_name(t->tp));
+		da_json_u64(w, "records", t->records);
+		da_json_u64(w, "incomplete", t->bad);
+		da_json_array(w, "fields");
+		for (size_t k = 0; k < t->nr_fields; k++) {
+			const struct da_trace_field *f = &t->fields[k];
+
+			da_json_flat_object(w, NULL);
+			da_json_string(w, "name", f->field->name);
+			da_json_string(w, "type", f->field->type);
+			put_number(w, "min", f, f->min);
+			put_number(w, "max", f, f->max);
+			if (f->address || f->overflow)
+				da_json_null(w, "sum");
+			else
+				put_number(w, "sum", f, f->sum);
+			da_json_string(w, "last", f->values ? f->last : NULL);
+			da_json_close(w);
+		}
+		da_json_close(w);
+		da_json_close(w);
+	}
+	da_json_close(w);
+}
+
 void render_damon_json(struct da_json_out *w, const struct da_offline_result *r)
 {
 	const struct da_damon_target *t;
 
+	if (r->nr_traces)
+		put_traces(w, r);
 	if (!r->damon)
 		return;
 	da_json_array(w, "damon");
@@ -94,11 +143,60 @@ static void put_target(FILE *f, const struct da_damon_target *t, const struct da
 			plural(t->nr_regions - shown), format_bytes(a, bytes));
 }
 
+static void put_cell(FILE *f, const struct da_trace_field *x, uint64_t v, int width)
+{
+	if (!x->values || x->field->kind > DA_TP_INT)
+		fprintf(f, " %*s", width, "-");
+	else if (x->field->kind == DA_TP_INT)
+		fprintf(f, " %*" PRId64, width, (int64_t)v);
+	else if (x->address)
+		fprintf(f, " %*" PRIx64, width, v);
+	else
+		fprintf(f, " %*" PRIu64, width, v);
+}
+
+static void put_trace(FILE *f, const struct da_offline_result *r, const struct da_offline_trace *x,
+		      const struct da_render_opts *o)
+{
+	const struct da_trace *t = x->trace;
+	char a[WORD];
+
+	fputc('\n', f);
+	ink(f, o, INK_TITLE);
+	fputs("Tracepoint ", f);
+	put_text(f, r->events[x->event].name, 40, o->utf8);
+	ink(f, o, INK_NONE);
+	fprintf(f, ": %s record%s\n", format_count(a, t->records), plural(t->records));
+	if (!t->nr_fields)
+		return;
+	ink(f, o, INK_DIM);
+	fprintf(f, "%-16s %16s %16s %12s  %s", "FIELD", "LEAST", "GREATEST", "SUM", "LAST");
+	ink(f, o, INK_NONE);
+	fputc('\n', f);
+	for (size_t i = 0; i < t->nr_fields; i++) {
+		const struct da_trace_field *d = &t->fields[i];
+		size_t used = put_text(f, d->field->name, 16, o->utf8);
+
+		fprintf(f, "%*s", used < 16 ? (int)(16 - used) : 0, "");
+		put_cell(f, d, d->min, 16);
+		put_cell(f, d, d->max, 16);
+		if (d->address || d->overflow)
+			fprintf(f, " %12s", "-");
+		else
+			put_cell(f, d, d->sum, 12);
+		fputs("  ", f);
+		put_text(f, d->values && *d->last ? d->last : "-", o->width - 65, o->utf8);
+		fputc('\n', f);
+	}
+}
+
 void render_damon_text(FILE *f, const struct da_offline_result *r, const struct da_render_opts *o)
 {
 	size_t nr = r->damon ? da_damon_nr_targets(r->damon) : 0, shown = nr;
 	uint64_t left = r->damon ? da_damon_left_out(r->damon) : 0;
 
+	for (size_t i = 0; i < r->nr_traces; i++)
+		put_trace(f, r, &r->traces[i], o);
 	if (!r->damon)
 		return;
 	if (o->max_spaces && nr > o->max_spaces)

@@ -37,6 +37,7 @@ enum field {
 	F_SIZE,
 	F_HOW,
 	F_REGION,
+	F_TRACE,
 	F_NR
 };
 
@@ -49,7 +50,7 @@ static const struct { const char *name; int width; /* < 0: to the left */ } know
 	[F_WEIGHT] = {"weight", 6},	 [F_DATA_SRC] = {"data_src", 12},
 	[F_DATA_PAGE_SIZE] = {"data_page_size", 14},
 	[F_PERIOD] = {"period", 10},	 [F_OP] = {"op", -2},	     [F_SIZE] = {"size", 5},
-	[F_HOW] = {"how", -9},		 [F_REGION] = {"region", -20},
+	[F_HOW] = {"how", -9},		 [F_REGION] = {"region", -20}, [F_TRACE] = {"trace", -20},
 };
 /* clang-format on */
 
@@ -57,6 +58,8 @@ struct da_fields {
 	enum field field[MAX_FIELDS];
 	size_t nr;
 	struct da_symbols *symbols; /* made when sym is wanted */
+	bool trace;                 /* is wanted */
+	const char *text;           /* of the line under way: trace */
 };
 
 static int unknown_field(const char *name, size_t len, struct da_error *err)
@@ -94,6 +97,7 @@ int da_fields_parse(const char *text, struct da_fields **out, struct da_error *e
 						   MAX_FIELDS);
 		}
 		f->field[f->nr++] = (enum field)i;
+		f->trace |= i == F_TRACE;
 		if (i == F_SYM && !f->symbols) {
 			f->symbols = da_symbols_new();
 			if (!f->symbols) {
@@ -183,6 +187,8 @@ static const char *string_of(struct da_fields *fields, const struct da_offline *
 		return da_how_name((enum da_how)r->how);
 	case F_REGION:
 		return region_of(o, r);
+	case F_TRACE:
+		return fields->text ? fields->text : "-";
 	default:
 		return NULL;
 	}
@@ -254,6 +260,16 @@ void da_render_sample(FILE *f, struct da_fields *fields, const struct da_offline
 				number_of(o, r, which, buf, sizeof(buf)) ? buf : "-");
 	}
 	fputc('\n', f);
+}
+
+void da_render_trace(FILE *f, struct da_fields *fields, const struct da_offline *o,
+		     const struct da_report *r, const char *text)
+{
+	if (!fields->trace)
+		return;
+	fields->text = text;
+	da_render_sample(f, fields, o, r);
+	fields->text = NULL;
 }
 
 void da_render_sample_head(FILE *f, const struct da_fields *fields)

@@ -937,6 +937,9 @@ START_TEST(recorded_badly)
 	file.ev[0].attr.config = 766; /* of another tracepoint */
 	r = decode();
 	ck_assert(!r->damon && r->damaged && says(r, "no format of it"));
+	file.ev[0].name = "damon:damon_perf_drain";
+	r = decode();
+	ck_assert(!r->nr_traces && r->damaged && says(r, "'damon:damon_perf_drain' cannot be"));
 	file.ev[0].name = "sched:sched_switch";
 	r = decode();
 	ck_assert_msg(!r->damon && !r->damaged, "%s", r->nr_messages ? r->messages[0] : "");

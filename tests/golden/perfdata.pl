@@ -16,7 +16,7 @@ use strict;
 use warnings;
 
 my ($IP, $TID, $TIME, $ADDR, $CPU, $PERIOD, $IDENTIFIER) = (1, 2, 4, 8, 128, 256, 1 << 16);
-my ($DATA_SRC, $WEIGHT, $PHYS) = (1 << 15, 1 << 14, 1 << 19);
+my ($DATA_SRC, $WEIGHT, $PHYS, $RAW) = (1 << 15, 1 << 14, 1 << 19, 1 << 10);
 
 sub main::perfdata {
 	my @events;
@@ -76,10 +76,42 @@ sub sample {
 	my $also = $e->{also};
 	my $body = pack('QQLLQQLLQ', $e->{id}, $s{ip} // 0x401000, $s{pid}, $s{tid} // $s{pid}, ns($s{time}), $s{addr} // 0,
 		$s{cpu} // 0, 0, $s{weigh} // $e->{period} // 1);
+	# as the kernel does: size and bytes end at 8
+	$body .= pack('L', length $s{raw}) . $s{raw} if $also & $RAW;
 	$body .= pack('Q', $s{weight} // 0) if $also & $WEIGHT;
 	$body .= pack('Q', $s{data_src} // 0) if $also & $DATA_SRC;
 	$body .= pack('Q', $s{phys} // 0) if $also & $PHYS;
 	$self->record(9, $s{misc} // 2, $body);
+}
+
+# What perf stores of tracefs: formats(SYSTEM => [NAME => ID, [DECLARATION => SIZE, ...]], ...). A declaration in
+# front of which stands "-" is signed. Fields lie one behind the other, each at a multiple of its size.
+sub formats {
+	my ($self, @systems) = @_;
+	my $t = "\x17\x08\x44tracing" . "0.6\0" . pack('CCL', 0, 8, 4096) . "header_page\0" . pack('Q', 0) . "header_event\0" .
+		pack('Q', 0) . pack('L', 0) . pack('L', @systems / 2);
+	while (my ($system, $events) = splice @systems, 0, 2) {
+		$t .= "$system\0" . pack('L', @$events / 3);
+		my @e = @$events;
+		while (my ($name, $id, $fields) = splice @e, 0, 3) {
+			my $text = "name: $name\nID: $id\nformat:\n";
+			my $at = 0;
+			my @f = ('unsigned short common_type' => 2, 'unsigned char common_flags' => 1,
+				'unsigned char common_preempt_count' => 1, '-int common_pid' => 4, @$fields);
+			while (my ($decl, $size) = splice @f, 0, 2) {
+				my $signed = $decl =~ s/^-// ? 1 : 0;
+				my $to = $decl =~ /\[/ ? 1 : $size; # arrays are of bytes
+				$at += -$at % $to;
+				$text .= "\tfield:$decl;\toffset:$at;\tsize:$size;\tsigned:$signed;\n";
+				$at += $size;
+				$text .= "\n" if $decl =~ /common_pid/; # those of every tracepoint end here
+			}
+			$text .= "\nprint fmt: \"\"\n";
+			$t .= pack('Q', length $text) . $text;
+		}
+	}
+	# kallsyms, printk formats, command lines
+	$self->{tracing} = $t . pack('L', 0) . pack('L', 0) . pack('Q', 0);
 }
 
 sub string { # as in features
@@ -107,6 +139,7 @@ sub bytes {
 	# HOSTNAME, OSRELEASE, ARCH, CMDLINE, EVENT_DESC
 	my @feat = ([3, string('host')], [4, string('6.1.0-golden')], [6, string('x86_64')],
 		[11, pack('L', 3) . string('perf') . string('record') . string("a b")], [12, $desc]);
+	unshift @feat, [1, $self->{tracing}] if $self->{tracing};
 	my $bitmap = 0;
 	$bitmap |= 1 << $_->[0] for @feat;
 	my $at = $data + length($self->{data}) + 16 * @feat;
