@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Instruction decoding for every architecture: dispatch, and the second step, from template and registers
- * to addresses. Knows no instruction set; that is in insn_x86*.c.
+ * to addresses. Knows no instruction set; that is in insn_x86*.c and insn_arm64*.c.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "da_insn.h"
 #include "da_report.h"
+#include "insn_arm64.h"
 #include "insn_x86.h"
 
 struct da_insn_decoder {
@@ -46,6 +47,9 @@ void da_insn_decode(struct da_insn_decoder *d, enum da_arch arch, const uint8_t 
 	case DA_ARCH_X86_32:
 		da_x86_decode(d->x86, false, bytes, n, out);
 		break;
+	case DA_ARCH_ARM64:
+		da_a64_decode(bytes, n, out);
+		break;
 	default:
 		*out = (struct da_insn){.kind = DA_INSN_UNDECODED};
 		break;
@@ -81,10 +85,39 @@ static uint64_t bit_offset(uint64_t offset, uint32_t size)
 	return (uint64_t)(sext(offset, 8 * size) >> 3) & ~(uint64_t)(size - 1);
 }
 
-/* Accepts what a 57-bit processor accepts; a 48-bit one faults on more, but then nothing was accessed. */
-static bool canonical(uint64_t addr)
+/* Copies of bit 55 from bit `from` up: which half of the arm64 address space it is. */
+static uint64_t copy_bit_55(uint64_t addr, unsigned from)
 {
-	return sext(addr, 57) == (int64_t)addr;
+	uint64_t upper = ~0ULL << from;
+
+	return addr >> 55 & 1 ? addr | upper : addr & ~upper;
+}
+
+/* What the processor makes of the sum. Accepts what its largest variant accepts (57 bits, arm64 52); a
+ * smaller one faults on more, but then nothing was accessed. */
+static bool canonical(uint64_t *addr, uint8_t addr_bits)
+{
+	switch (addr_bits) {
+	case DA_ADDR_TBI:
+	case DA_ADDR_PAC:
+		*addr = copy_bit_55(*addr, addr_bits);
+		return sext(*addr, 53) == (int64_t)*addr;
+	case 64:
+		return sext(*addr, 57) == (int64_t)*addr;
+	default:
+		*addr &= (1ULL << addr_bits) - 1;
+		return true;
+	}
+}
+
+/* Bytes of an access whose template counts for the shortest vector; the sample may hold the real length. */
+static uint32_t access_size(const struct da_insn_access *a, const struct da_regs *regs)
+{
+	uint64_t vg;
+
+	if (!a->vl || !regs || !da_regs_get(regs, AR_VG, &vg) || vg < 2 || vg > 32)
+		return a->size;
+	return (uint32_t)(a->size * vg / 2);
 }
 
 /* One register that the address needs; -1 or the drop reason. */
@@ -112,8 +145,10 @@ static int address(const struct da_insn *in, const struct da_insn_access *a, uin
 		return DA_DROP_SEGMENT;
 	if (a->base != DA_REG_NONE && (drop = reg(in, ip, regs, a->base, &base)) >= 0)
 		return drop;
+	if (a->addr_bits == DA_ADDR_PAC)
+		base = copy_bit_55(base, DA_ADDR_PAC);
 	if (a->index != DA_REG_NONE && (drop = reg(in, ip, regs, a->index, &index)) >= 0)
-		return drop;
+		return a->index_kind == DA_INDEX_VG ? DA_DROP_UNRESOLVED : drop;
 	if (a->bit != DA_REG_NONE && (drop = reg(in, ip, regs, a->bit, &bit)) >= 0)
 		return drop;
 	switch (a->index_kind) {
@@ -132,13 +167,15 @@ static int address(const struct da_insn *in, const struct da_insn_access *a, uin
 	case DA_INDEX_ALIGN:
 		base &= ~(uint64_t)(a->size - 1);
 		break;
+	case DA_INDEX_VG:
+		base += (index - 1) * (uint64_t)a->disp; /* disp itself is added below */
+		index = 0;
+		break;
 	default:
 		break;
 	}
 	*addr = base + index * a->scale + (uint64_t)a->disp;
-	if (a->addr_bits < 64)
-		*addr &= (1ULL << a->addr_bits) - 1;
-	return canonical(*addr) ? -1 : DA_DROP_NONCANONICAL;
+	return canonical(addr, a->addr_bits) ? -1 : DA_DROP_NONCANONICAL;
 }
 
 /* Is this a repeated string instruction whose counter is 0? It accesses nothing. */
@@ -177,7 +214,7 @@ int da_insn_resolve(const struct da_insn *in, uint64_t ip, const struct da_regs 
 
 		drop = address(in, a, ip, regs, &to->vaddr);
 		if (drop < 0) {
-			to->size = a->size;
+			to->size = access_size(a, regs);
 			to->op = a->op;
 			to->size_is_max = a->size_is_max;
 			++*nr;
@@ -201,7 +238,7 @@ uint8_t da_insn_op_at(const struct da_insn *in, uint64_t ip, const struct da_reg
 		uint64_t at;
 
 		/* An access whose address is not known may be the one. */
-		if (address(in, a, ip, regs, &at) < 0 && addr - at >= a->size)
+		if (address(in, a, ip, regs, &at) < 0 && addr - at >= access_size(a, regs))
 			continue;
 		op &= a->op;
 		any = true;

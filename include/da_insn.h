@@ -3,8 +3,8 @@
  * From instruction bytes and registers to accesses.
  *
  * Two steps, so that the first can be cached per (code object, offset):
- *   da_insn_decode()  bytes -> struct da_insn, a template of the accesses (Capstone for length and
- *                     operands, our own table for read/write/none/implicit and sizes)
+ *   da_insn_decode()  bytes -> struct da_insn, a template of the accesses (our own tables; on x86
+ *                     Capstone's second opinion)
  *   da_insn_resolve() template + registers -> addresses
  * Neither guesses: what cannot be known is a drop reason. Sources: formats in doc/registers.md.
  */
@@ -41,12 +41,13 @@ struct da_insn_access {
 	uint32_t size; /* bytes */
 	uint8_t base;  /* perf register bit, DA_REG_IP or DA_REG_NONE */
 	uint8_t index; /* perf register bit or DA_REG_NONE */
-	uint8_t scale; /* 1, 2, 4, 8 */
+	uint8_t scale; /* 1, 2, 4, 8; arm64 16 too */
 	uint8_t op;    /* enum da_op bits */
 	uint8_t seg;   /* enum da_seg */
-	uint8_t addr_bits;  /* 64, 32 or 16: result truncated to so many */
+	uint8_t addr_bits;  /* 64, 32 or 16: result truncated to so many; or an enum da_addr_bits */
 	uint8_t index_kind; /* enum da_index_kind */
 	uint8_t size_is_max;
+	uint8_t vl; /* size is for a vector of 16 bytes and grows with the vector length (arm64 VG) */
 	uint8_t bit; /* DA_INDEX_BITSTR: perf register bit of the bit offset, else DA_REG_NONE */
 };
 
@@ -54,9 +55,16 @@ enum da_index_kind {
 	DA_INDEX_PLAIN, /* full register */
 	DA_INDEX_LOW8,  /* x86 xlat: AL */
 	DA_INDEX_BITSTR, /* x86 bt/bts/btr/btc m, reg: plus sext(`bit` register) >> 3, rounded to the size */
-	DA_INDEX_SXTW, /* arm64 */
-	DA_INDEX_UXTW, /* arm64 */
-	DA_INDEX_ALIGN /* arm64 DC ZVA: base rounded down to size */
+	DA_INDEX_SXTW,  /* arm64 */
+	DA_INDEX_UXTW,  /* arm64 */
+	DA_INDEX_ALIGN, /* arm64 DC ZVA: base rounded down to size */
+	DA_INDEX_VG     /* arm64 SVE: index is VG, and disp is multiplied by it */
+};
+
+/* da_insn_access.addr_bits of arm64: an address has more bits than the processor looks at. */
+enum da_addr_bits {
+	DA_ADDR_TBI = 56, /* bits 63..56, which may hold a tag, become copies of bit 55 */
+	DA_ADDR_PAC = 48  /* before and after: so do bits 54..48, where the base holds a code */
 };
 
 enum da_insn_kind {
@@ -72,8 +80,9 @@ struct da_insn {
 	uint8_t len;  /* bytes; 0 if undecoded */
 	uint8_t nr;   /* accesses used */
 	uint8_t rep;  /* x86 string instruction with rep: no access when the counter is 0 */
-	uint64_t
-		writes; /* perf register bits that the instruction writes (for registers sampled after it) */
+	/* perf register bits that the instruction writes (for registers sampled after it); arm64: loads and
+	 * stores only */
+	uint64_t writes;
 	struct da_insn_access acc[DA_INSN_MAX_ACCESS];
 };
 

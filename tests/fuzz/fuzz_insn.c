@@ -6,6 +6,7 @@
  * is not denied by da_insn_op_at().
  *
  * Input: one byte of choices (mode, phase, abi, registers present), 26 * 8 bytes of registers, then code.
+ * An abi of 3 chooses AArch64.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -56,12 +57,20 @@ static void check_template(const struct da_insn *in, enum da_arch arch, size_t n
 	must((in->kind == DA_INSN_ACCESS) == (in->nr > 0));
 	must((in->kind == DA_INSN_UNDECODED) == (in->len == 0));
 	must(in->len <= 15 && in->len <= n);
-	must(!(in->writes & ~0xff02ffULL)); /* general registers and FLAGS */
+	/* general registers and FLAGS; X0 to X30 and SP */
+	must(!(in->writes & ~(arch == DA_ARCH_ARM64 ? 0xffffffffULL : 0xff02ffULL)));
 	for (unsigned i = 0; i < in->nr; i++) {
 		const struct da_insn_access *a = &in->acc[i];
 
 		must(a->size > 0 && a->size <= 1024);
 		must(a->op && !(a->op & ~(DA_OP_READ | DA_OP_WRITE)));
+		if (arch == DA_ARCH_ARM64) {
+			must(a->addr_bits == DA_ADDR_TBI || a->addr_bits == DA_ADDR_PAC);
+			must(a->scale && a->scale <= 16 && !(a->scale & (a->scale - 1)));
+			must(a->base < 32 || a->base == DA_REG_IP);
+			must(in->len == 4 && in->nr == 1);
+			continue;
+		}
 		must(a->addr_bits == 64 || a->addr_bits == 32 || a->addr_bits == 16);
 		must(arch == DA_ARCH_X86_64 ? a->addr_bits != 16 : a->addr_bits != 64);
 		must(a->scale == 1 || a->scale == 2 || a->scale == 4 || a->scale == 8);
@@ -101,10 +110,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 1 + REGS_BYTES)
 		return 0;
 	arch = data[0] & 1 ? DA_ARCH_X86_32 : DA_ARCH_X86_64;
+	if ((data[0] >> 3 & 3) == 3)
+		arch = DA_ARCH_ARM64;
 	regs.phase = (data[0] >> 1 & 3) % 3;
-	regs.abi = (data[0] >> 3 & 3) % 3;
+	regs.abi = arch == DA_ARCH_ARM64 ? 2 : data[0] >> 3 & 3;
 	regs.swap = data[0] >> 5 & 1;
 	regs.mask = data[0] >> 6 & 1 ? 0xff0fff : 0x3f00ff;
+	if (arch == DA_ARCH_ARM64) /* 24 general registers, SP, VG: 26 values too */
+		regs.mask = 0xffffffULL | 1ULL << 31 | 1ULL << 46;
 	regs.vals = data + 1;
 	memcpy(&ip, data + 1, 8);
 	code = data + 1 + REGS_BYTES;
