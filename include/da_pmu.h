@@ -37,10 +37,13 @@ struct da_spec {
 	struct da_attr
 		attr; /* type, config*, period/freq, exclude bits, precise; sample_type left to record */
 	enum da_producer producer;
-	bool has_period;     /* given with period= or freq= inside the slashes */
-	bool has_modifier;   /* u/k given: no default exclusion applies */
-	char buffer[32];     /* buffer=, "" default */
-	uint64_t min_period; /* the PMU raises smaller ones; 0 unknown */
+	bool has_period;   /* given with period= or freq= inside the slashes */
+	bool has_modifier; /* u/k given: no default exclusion applies */
+	char buffer[32];   /* buffer=, "" default */
+	uint64_t
+		exclude_config; /* bits of config without which the PMU cannot leave the kernel out */
+	char cpus[128];         /* CPUs that the PMU is on (a list), "" all */
+	uint64_t min_period;    /* the PMU raises smaller ones; 0 unknown */
 	/* fake, and spe/simulate/: */
 	char fake[256]; /* the terms as typed, for the generator (da_fake.h) */
 	/* spe/simulate/ only: no PMU, a thread plays one (doc/damon-attrs-record.1) */
@@ -58,6 +61,11 @@ int da_spec_parse(const char *text, struct da_spec **out, size_t *nr, char *why,
 /* What producer an event of a file is, from its attr and PMU name (NULL unknown). */
 enum da_producer da_producer_of(const struct da_attr *a, const char *event_name,
 				const char *pmu_name);
+
+/* Why an ordinary user gets no IBS from an older kernel. */
+#define DA_IBS_NO_EXCLUDE                                                                          \
+	"IBS cannot leave the kernel out before Linux 6.14, and seeing it needs CAP_PERFMON or "   \
+	"kernel.perf_event_paranoid <= 1"
 
 /* Unit of an event's period, for output: "ns", "cycles", "faults", "events". */
 const char *da_event_unit(const struct da_attr *a);

@@ -9,10 +9,13 @@
 #include <fcntl.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
+#include "da_facts.h"
 #include "pmu_priv.h"
 
 static const char *const producer_names[DA_PROD_NR] = {
@@ -140,6 +143,22 @@ static int probe(const struct da_attr *a)
 	return 0;
 }
 
+static void machine(struct pmu_machine *m)
+{
+	struct utsname u;
+	struct da_facts f;
+
+	da_facts_init(&f);
+	da_facts_machine(&f);
+	m->hypervisor = f.hypervisor;
+	m->kpti = f.kpti;
+	m->paranoid = f.paranoid;
+	if (!uname(&u))
+		snprintf(m->arch, sizeof(m->arch), "%.31s",
+			 strcmp(u.machine, "aarch64") ? u.machine : "arm64");
+	da_facts_release(&f);
+}
+
 int da_spec_parse(const char *text, struct da_spec **out, size_t *nr, char *why, size_t why_size,
 		  struct da_error *err)
 {
@@ -147,6 +166,7 @@ int da_spec_parse(const char *text, struct da_spec **out, size_t *nr, char *why,
 		.devices = "/sys/bus/event_source/devices",
 		.tracing = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"},
 		.probe = probe,
+		.machine = machine,
 	};
 
 	return pmu_spec_parse(&env, text, out, nr, why, why ? why_size : 0, err);

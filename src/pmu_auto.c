@@ -5,6 +5,7 @@
  * at once.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -210,39 +211,6 @@ static int add_clock(const struct pmu_env *env, struct spec_list *l, const struc
 			      DA_SW_CPU_CLOCK, err);
 }
 
-static const struct candidate {
-	const char *name, *what;
-	int (*add)(const struct pmu_env *env, struct spec_list *l, const struct item *it,
-		   struct da_error *err);
-} candidates[] = {
-	{"spe", "Arm SPE gives exact addresses", add_spe},
-	{"ibs", "AMD IBS gives exact addresses", add_ibs},
-	{"pebs", "Intel PEBS gives exact addresses", add_pebs},
-	{"cycles", "addresses from instruction and registers", add_cycles},
-	{"cpu-clock", "addresses from instruction and registers, on every machine", add_clock},
-};
-#define NR_CANDIDATES (sizeof(candidates) / sizeof(*candidates))
-
-static const char *meaning(int sys)
-{
-	switch (sys) {
-	case ENOENT:
-	case ENODEV:
-	case ENXIO:
-		return "no such hardware counter: a virtual machine without a PMU, or a CPU that "
-		       "the kernel does not know";
-	case EACCES:
-	case EPERM:
-		return "not allowed: see kernel.perf_event_paranoid, CAP_PERFMON";
-	case EOPNOTSUPP:
-		return "it cannot sample";
-	case ENOSYS:
-		return "no perf_event_open here";
-	default:
-		return "refused";
-	}
-}
-
 __attribute__((format(printf, 2, 3))) static void say(struct auto_text why, const char *fmt, ...)
 {
 	size_t used = why.size ? strlen(why.buf) : 0;
@@ -257,40 +225,180 @@ __attribute__((format(printf, 2, 3))) static void say(struct auto_text why, cons
 	va_end(ap);
 }
 
-/* Adds the candidate's events if it is there and all of them open; else *reason says why not. */
-static bool take(const struct pmu_env *env, struct spec_list *l, const struct item *it,
-		 const struct candidate *c, char *reason, size_t size)
+static const struct candidate {
+	const char *name, *what, *is; /* is: what sysfs shows of it */
+	int (*add)(const struct pmu_env *env, struct spec_list *l, const struct item *it,
+		   struct da_error *err);
+} candidates[] = {
+	{"spe", "Arm SPE gives exact addresses", "arm_spe_*", add_spe},
+	{"ibs", "AMD IBS gives exact addresses", "ibs_op", add_ibs},
+	{"pebs", "Intel PEBS gives exact addresses", "cpu*/events/mem-loads", add_pebs},
+	{"cycles", "addresses from instruction and registers", NULL, add_cycles},
+	{"cpu-clock", "addresses from instruction and registers, on every machine", NULL,
+	 add_clock},
+};
+#define NR_CANDIDATES (sizeof(candidates) / sizeof(*candidates))
+
+/* Why one was not taken. */
+struct refusal {
+	bool missing; /* sysfs does not show it */
+	char text[sizeof(((struct da_error *)0)->msg)];
+};
+
+static void not_allowed(const struct pmu_machine *m, struct refusal *r)
+{
+	if (m->paranoid != INT_MIN)
+		snprintf(r->text, sizeof(r->text),
+			 "not allowed: kernel.perf_event_paranoid is %d, and no CAP_PERFMON",
+			 m->paranoid);
+	else
+		snprintf(r->text, sizeof(r->text),
+			 "not allowed: see kernel.perf_event_paranoid, CAP_PERFMON");
+}
+
+static void explain(const struct pmu_machine *m, const struct da_spec *s, int sys,
+		    struct refusal *r)
+{
+	unsigned precise =
+		(unsigned)((s->attr.flags & DA_ATTR_PRECISE_MASK) >> DA_ATTR_PRECISE_SHIFT);
+
+	switch (sys) {
+	case ENOENT:
+	case ENODEV:
+	case ENXIO:
+		snprintf(r->text, sizeof(r->text), "no such hardware counter: %s",
+			 m->hypervisor
+				 ? "this virtual machine's hypervisor gives it no PMU"
+				 : "a virtual machine without a PMU, or a CPU that the kernel does "
+				   "not know");
+		break;
+	case EACCES:
+	case EPERM:
+		not_allowed(m, r);
+		break;
+	case EOPNOTSUPP:
+		if (precise)
+			snprintf(r->text, sizeof(r->text), "it refuses precise level %u", precise);
+		else
+			snprintf(r->text, sizeof(r->text), "it cannot sample");
+		break;
+	case EBUSY:
+		snprintf(r->text, sizeof(r->text), "another event holds it");
+		break;
+	case ENOSYS:
+		snprintf(r->text, sizeof(r->text), "no perf_event_open here");
+		break;
+	default:
+		snprintf(r->text, sizeof(r->text), "refused (%s)", strerror(sys));
+		break;
+	}
+}
+
+/* As the session opens it: who may not see the kernel gets user space, where the PMU can leave it out. */
+static int probe_spec(const struct pmu_env *env, const struct da_spec *s, bool *excluded)
+{
+	struct da_attr less = s->attr;
+	int sys = env->probe(&s->attr);
+
+	*excluded = false;
+	if (sys != EACCES || s->has_modifier)
+		return sys;
+	*excluded = true;
+	less.flags |= DA_ATTR_EXCLUDE_KERNEL | DA_ATTR_EXCLUDE_HV;
+	less.config |= s->exclude_config;
+	return env->probe(&less);
+}
+
+/* Adds the candidate's events if it is there and all of them open; else *r says why not. */
+static bool take(const struct pmu_env *env, const struct pmu_machine *m, struct spec_list *l,
+		 const struct item *it, const struct candidate *c, struct refusal *r)
 {
 	size_t before = l->nr;
 	struct da_error err = {0};
 
+	*r = (struct refusal){0};
 	if (c->add(env, l, it, &err)) {
-		snprintf(reason, size, "%s", err.msg);
+		r->missing = err.code == DA_ENOENT;
+		snprintf(r->text, sizeof(r->text), "%s", err.msg);
 		l->nr = before;
 		return false;
 	}
 	for (size_t i = before; i < l->nr; i++) {
-		int sys = env->probe(&l->spec[i].attr);
+		bool excluded;
+		int sys = probe_spec(env, &l->spec[i], &excluded);
 
 		if (!sys)
 			continue;
-		snprintf(reason, size, "%s (%s)", meaning(sys), strerror(sys));
+		if (excluded && sys == EINVAL)
+			snprintf(r->text, sizeof(r->text), "%s", DA_IBS_NO_EXCLUDE);
+		else
+			explain(m, &l->spec[i], sys, r);
 		l->nr = before;
 		return false;
 	}
 	return true;
 }
 
+static void add_word(char *list, size_t size, const char *word)
+{
+	size_t n = strlen(list);
+
+	snprintf(list + n, size - n, "%s%s", n ? ", " : "", word);
+}
+
+/* Those that sysfs does not show in one line, with what could hide them here. */
+static void say_missing(const struct pmu_env *env, const struct pmu_machine *m,
+			struct auto_text why, const struct refusal *r, size_t nr)
+{
+	char names[64] = "", files[96] = "";
+
+	for (size_t k = 0; k < nr; k++) {
+		if (!r[k].missing)
+			continue;
+		add_word(names, sizeof(names), candidates[k].name);
+		add_word(files, sizeof(files), candidates[k].is);
+	}
+	if (!names[0])
+		return;
+	say(why, "not %s: no %s in %s%s%s%s", names, files, env->devices,
+	    m->arch[0] ? " of this " : "", m->arch,
+	    m->hypervisor ? " virtual machine"
+	    : m->kpti && r[0].missing && !strcmp(m->arch, "arm64")
+		    ? " machine (page table isolation hides SPE: boot with kpti=off)"
+	    : m->arch[0] ? " machine"
+			 : "");
+}
+
+static void say_refused(struct auto_text why, const struct refusal *r, size_t nr)
+{
+	for (size_t k = 0; k < nr; k++) {
+		char names[64] = "";
+		bool said = r[k].missing;
+
+		for (size_t b = 0; b < k; b++)
+			said |= !r[b].missing && !strcmp(r[b].text, r[k].text);
+		if (said)
+			continue;
+		for (size_t b = k; b < nr; b++)
+			if (!r[b].missing && !strcmp(r[b].text, r[k].text))
+				add_word(names, sizeof(names), candidates[b].name);
+		say(why, "not %s: %s", names, r[k].text);
+	}
+}
+
 static int add_auto(const struct pmu_env *env, struct spec_list *l, const struct item *it,
 		    struct auto_text why, struct da_error *err)
 {
-	char reason[NR_CANDIDATES][sizeof(err->msg) + 64];
+	struct pmu_machine m = {.paranoid = INT_MIN};
+	struct refusal r[NR_CANDIDATES];
 	size_t i;
 
+	if (env->machine)
+		env->machine(&m);
 	/* The last one is taken whatever the probe says: opening it tells more than a reason
 	 * here can. */
 	for (i = 0; i + 1 < NR_CANDIDATES; i++)
-		if (take(env, l, it, &candidates[i], reason[i], sizeof(reason[i])))
+		if (take(env, &m, l, it, &candidates[i], &r[i]))
 			break;
 	if (i + 1 == NR_CANDIDATES) {
 		int rc = candidates[i].add(env, l, it, err);
@@ -299,8 +407,8 @@ static int add_auto(const struct pmu_env *env, struct spec_list *l, const struct
 			return rc;
 	}
 	say(why, "auto: %s (%s)", candidates[i].name, candidates[i].what);
-	for (size_t k = 0; k < i; k++)
-		say(why, "not %s: %s", candidates[k].name, reason[k]);
+	say_missing(env, &m, why, r, i);
+	say_refused(why, r, i);
 	return 0;
 }
 

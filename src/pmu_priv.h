@@ -12,11 +12,19 @@
 
 #include "da_pmu.h"
 
+/* What may hide a PMU, or forbid it. */
+struct pmu_machine {
+	bool hypervisor, kpti;
+	int paranoid;  /* INT_MIN unknown */
+	char arch[32]; /* as uname says, "" unknown */
+};
+
 /* Where to look. Tests put their own folders here. */
 struct pmu_env {
-	const char *devices;                   /* /sys/bus/event_source/devices */
-	const char *tracing[2];                /* where tracefs may be mounted */
-	int (*probe)(const struct da_attr *a); /* can such an event be opened? 0 or an errno */
+	const char *devices;                    /* /sys/bus/event_source/devices */
+	const char *tracing[2];                 /* where tracefs may be mounted */
+	int (*probe)(const struct da_attr *a);  /* can such an event be opened? 0 or an errno */
+	void (*machine)(struct pmu_machine *m); /* NULL: nothing is known */
 };
 
 /* da_spec_parse() on a given machine. */
