@@ -43,7 +43,9 @@ struct da_spec {
 	uint64_t
 		exclude_config; /* bits of config without which the PMU cannot leave the kernel out */
 	char cpus[128];         /* CPUs that the PMU is on (a list), "" all */
-	uint64_t min_period;    /* the PMU raises smaller ones; 0 unknown */
+	bool has_leader; /* it opens only in the group of this event, which gives no samples */
+	struct da_attr leader;
+	uint64_t min_period; /* the PMU raises smaller ones; 0 unknown */
 	/* fake, and spe/simulate/: */
 	char fake[256]; /* the terms as typed, for the generator (da_fake.h) */
 	/* spe/simulate/ only: no PMU, a thread plays one (doc/damon-attrs-record.1) */

@@ -52,7 +52,6 @@ struct da_session_opts {
 		aux_pages; /* AUX area of each CPU; 0: 2 MiB, halved until the mlock limit allows */
 	uint64_t
 		latency_ms; /* samples are to be seen after this time at most; 0: up to the producer */
-	bool precise_any;
 	enum da_drain drain;
 	const struct da_buffer *buffers; /* copied */
 	size_t nr_buffers;
@@ -65,6 +64,10 @@ struct da_session_opts {
 	char *const *argv;
 	const char *options_json; /* stored in the INFO record; may be NULL */
 	bool verbose;
+	/* For tests: called before each open, and may change what is opened or refuse it with an errno. NULL:
+	 * what is asked for is opened. */
+	int (*open)(void *ctx, struct da_attr *a, struct da_attr *leader, int cpu);
+	void *open_ctx;
 	bool force; /* --force: allow periods that starve the target */
 	/* Lines for the user; level 0 error, 1 warning, 2 info (only with verbose), 3 note. May be NULL. */
 	void (*message)(void *ctx, int level, const char *text);

@@ -25,14 +25,16 @@ struct evt_count {
 	uint64_t value, enabled_ns, running_ns;
 	uint64_t lost; /* valid when has_lost */
 	bool has_lost; /* the attr asked for PERF_FORMAT_LOST */
+	bool eof;      /* a pinned event in error: on some task something else holds its counter */
 };
 
 /* cpu: CPU number. tids: the tasks to attach to, {-1} for all tasks of the CPU. NULL: out of memory. */
 struct evt *evt_new(int cpu, const pid_t *tids, size_t nr);
 void evt_free(struct evt *e); /* unmaps, closes; NULL allowed */
 
-/* Opens one more event. The index (0, 1, ...) or -errno; nothing stays open on failure. */
-int evt_open(struct evt *e, const struct da_attr *a);
+/* Opens one more event, in the group of `leader` if that is not NULL: it is opened with it, switched and
+ * closed with it, and gives no samples. The index (0, 1, ...) or -errno; nothing stays open on failure. */
+int evt_open(struct evt *e, const struct da_attr *a, const struct da_attr *leader);
 #define EVT_RINGS 2
 /* Maps the two shared rings, of `side` and `pages` data pages (powers of two; side is unused when only one
  * event is open). 0 or -errno, then nothing at all is mapped. */

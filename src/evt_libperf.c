@@ -36,9 +36,10 @@ _Static_assert(sizeof(struct perf_event_attr) >= 128, "libperf's perf_event_attr
 #define ATTR_BYTES 128
 
 struct one {
-	struct perf_evsel *evsel;
-	uint64_t *ids; /* one per task; 0 where the read failed */
+	struct perf_evsel *evsel, *leader; /* leader: NULL, or of its group */
+	uint64_t *ids;                     /* one per task; 0 where the read failed */
 	bool has_lost;
+	bool pinned;
 	bool aux;          /* has a ring of its own, with an AUX area */
 	struct kring ring; /* that one */
 };
@@ -92,13 +93,19 @@ static int fd_of(const struct one *o, size_t tid)
 	return fd ? *fd : -1;
 }
 
+static void delete (struct perf_evsel *s)
+{
+	if (!s)
+		return;
+	perf_evsel__close(s);
+	perf_evsel__free_id(s); /* perf_evsel__delete() leaves them */
+	perf_evsel__delete(s);
+}
+
 static void one_release(struct one *o)
 {
-	if (o->evsel) {
-		perf_evsel__close(o->evsel);
-		perf_evsel__free_id(o->evsel); /* perf_evsel__delete() leaves them */
-		perf_evsel__delete(o->evsel);
-	}
+	delete (o->evsel);
+	delete (o->leader);
 	free(o->ids);
 	memset(o, 0, sizeof(*o));
 }
@@ -123,17 +130,66 @@ static int read_one(struct evt *e, const struct one *o, size_t tid, struct perf_
 	return perf_evsel__read(o->evsel, 0, (int)tid, c);
 }
 
-int evt_open(struct evt *e, const struct da_attr *a)
+/* perf_event_read_value() is not reached: nothing at all comes back. */
+static bool at_eof(const struct one *o, size_t tid)
+{
+	uint64_t words[8];
+
+	return o->pinned && read(fd_of(o, tid), words, sizeof(words)) == 0;
+}
+
+static struct perf_evsel *new_evsel(const struct da_attr *a)
 {
 	struct perf_event_attr pa;
 	uint8_t raw[ATTR_BYTES];
-	struct one *grown, *o;
-	int rc;
 
 	memset(&pa, 0, sizeof(pa));
 	da_attr_build(a, ATTR_BYTES, raw);
 	memcpy(&pa, raw, ATTR_BYTES);
 	pa.size = ATTR_BYTES;
+	return perf_evsel__new(&pa);
+}
+
+static int open_evsel(const struct evt *e, struct perf_evsel *s)
+{
+	int rc = perf_evsel__open(s, e->cpus, e->threads);
+
+	return rc <= 0 ? rc : -EIO;
+}
+
+static int open_one(const struct evt *e, struct one *o, const struct da_attr *a,
+		    const struct da_attr *leader)
+{
+	int rc = 0;
+
+	o->evsel = new_evsel(a);
+	o->ids = calloc(e->nr_tids, sizeof(*o->ids));
+	if (leader)
+		o->leader = new_evsel(leader);
+	if (!o->evsel || !o->ids || (leader && !o->leader))
+		return -ENOMEM;
+	if (leader) {
+		rc = open_evsel(e, o->leader);
+		o->evsel->leader = o->leader;
+	}
+	return rc ? rc : open_evsel(e, o->evsel);
+}
+
+/* libperf opens without it, and COMMAND must not inherit our events. */
+static void close_on_exec(const struct evt *e, struct perf_evsel *s)
+{
+	for (size_t i = 0; s && i < e->nr_tids; i++) {
+		int *fd = xyarray__entry(s->fd, 0, i);
+
+		if (fd)
+			fcntl(*fd, F_SETFD, FD_CLOEXEC);
+	}
+}
+
+int evt_open(struct evt *e, const struct da_attr *a, const struct da_attr *leader)
+{
+	struct one *grown, *o;
+	int rc;
 
 	grown = realloc(e->ev, (e->nr + 1) * sizeof(*grown));
 	if (!grown)
@@ -141,24 +197,18 @@ int evt_open(struct evt *e, const struct da_attr *a)
 	e->ev = grown;
 	o = &e->ev[e->nr];
 	memset(o, 0, sizeof(*o));
-	o->evsel = perf_evsel__new(&pa);
-	o->ids = calloc(e->nr_tids, sizeof(*o->ids));
-	if (!o->evsel || !o->ids) {
-		one_release(o);
-		return -ENOMEM;
-	}
-	rc = perf_evsel__open(o->evsel, e->cpus, e->threads);
+	rc = open_one(e, o, a, leader);
 	if (rc) {
 		one_release(o);
-		return rc < 0 ? rc : -EIO;
+		return rc;
 	}
 	o->has_lost = a->read_format & DA_FORMAT_LOST;
+	o->pinned = a->flags & DA_ATTR_PINNED;
+	close_on_exec(e, o->evsel);
+	close_on_exec(e, o->leader);
 	for (size_t i = 0; i < e->nr_tids; i++) {
 		struct perf_counts_values c;
-		int fd = fd_of(o, i);
 
-		/* libperf opens without it, and COMMAND must not inherit our events */
-		fcntl(fd, F_SETFD, FD_CLOEXEC);
 		if (!read_one(e, o, i, &c))
 			o->ids[i] = c.id;
 	}
@@ -276,15 +326,21 @@ void evt_unmap(struct evt *e)
 
 int evt_enable(struct evt *e, int idx)
 {
-	int rc = perf_evsel__enable(e->ev[idx].evsel);
+	const struct one *o = &e->ev[idx];
+	int rc = o->leader ? perf_evsel__enable(o->leader) : 0;
 
+	if (!rc)
+		rc = perf_evsel__enable(o->evsel);
 	return rc < 0 ? -errno : 0;
 }
 
 int evt_disable(struct evt *e, int idx)
 {
-	int rc = perf_evsel__disable(e->ev[idx].evsel);
+	const struct one *o = &e->ev[idx];
+	int rc = perf_evsel__disable(o->evsel);
 
+	if (o->leader)
+		perf_evsel__disable(o->leader);
 	return rc < 0 ? -errno : 0;
 }
 
@@ -296,8 +352,13 @@ int evt_read(struct evt *e, int idx, struct evt_count *c)
 	c->has_lost = o->has_lost;
 	for (size_t i = 0; i < e->nr_tids; i++) {
 		struct perf_counts_values v;
-		int rc = read_one(e, o, i, &v);
+		int rc;
 
+		if (at_eof(o, i)) {
+			c->eof = true;
+			continue;
+		}
+		rc = read_one(e, o, i, &v);
 		if (rc)
 			return rc < 0 ? rc : -EIO;
 		c->value += v.val;

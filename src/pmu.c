@@ -123,24 +123,34 @@ const char *da_event_unit(const struct da_attr *a)
 
 /* ---- this machine ---- */
 
-/* Opens the event for this thread, disabled, and closes it. */
-static int probe(const struct da_attr *a)
+static int open_one(const struct da_attr *a, int group)
 {
 	struct da_attr try = *a;
 	uint8_t bytes[128];
-	int fd, sys;
 
 	try.flags |= DA_ATTR_DISABLED;
 	try.sample_type = DA_SAMPLE_IP;
+	da_attr_build(&try, sizeof(bytes), bytes);
+	return (int)syscall(SYS_perf_event_open, bytes, 0, -1, group, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Opens the event for this thread, disabled, and closes it. */
+static int probe(const struct da_attr *a, const struct da_attr *leader)
+{
+	int group = leader ? open_one(leader, -1) : -1, sys = errno, fd;
+	struct da_attr try = *a;
+
+	if (leader && group < 0)
+		return sys;
 	if (!try.sample_period)
 		try.sample_period = 0x100000; /* long, and a multiple of 16 as IBS wants it */
-	da_attr_build(&try, sizeof(bytes), bytes);
-	fd = (int)syscall(SYS_perf_event_open, bytes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	fd = open_one(&try, group);
 	sys = errno;
-	if (fd < 0)
-		return sys;
-	close(fd);
-	return 0;
+	if (fd >= 0)
+		close(fd);
+	if (group >= 0)
+		close(group);
+	return fd < 0 ? sys : 0;
 }
 
 static void machine(struct pmu_machine *m)

@@ -298,7 +298,8 @@ static void explain(const struct pmu_machine *m, const struct da_spec *s, int sy
 static int probe_spec(const struct pmu_env *env, const struct da_spec *s, bool *excluded)
 {
 	struct da_attr less = s->attr;
-	int sys = env->probe(&s->attr);
+	const struct da_attr *leader = s->has_leader ? &s->leader : NULL;
+	int sys = env->probe(&s->attr, leader);
 
 	*excluded = false;
 	if (sys != EACCES || s->has_modifier)
@@ -306,7 +307,7 @@ static int probe_spec(const struct pmu_env *env, const struct da_spec *s, bool *
 	*excluded = true;
 	less.flags |= DA_ATTR_EXCLUDE_KERNEL | DA_ATTR_EXCLUDE_HV;
 	less.config |= s->exclude_config;
-	return env->probe(&less);
+	return env->probe(&less, leader);
 }
 
 /* Adds the candidate's events if it is there and all of them open; else *r says why not. */

@@ -17,6 +17,7 @@
 
 /* What no kernel gives to a PMU: it counts from 8 on. */
 #define SIMULATED_PMU 0x53504500u
+#define MEM_LOADS     0x01cdu        /* Intel: MEM_TRANS_RETIRED.LOAD_LATENCY */
 #define SPE_CONFIG    0x600000001ull /* ts_enable, load_filter, store_filter (arm_spe_pmu.c) */
 
 static int spec_add(struct spec_list *l, struct da_spec **out, struct da_error *err)
@@ -114,7 +115,19 @@ static int take_word(char *buf, size_t size, const struct item *it, const struct
 	return 0;
 }
 
-static const char *const common_terms[] = {"period", "freq", "name", "buffer"};
+/* Always on its counter, or in error: then it reads nothing, and something else holds the unit. */
+static int take_pinned(struct da_spec *s, const struct item *it, const struct term *t,
+		       struct da_error *err)
+{
+	uint64_t n = 1;
+
+	if (t->has_value && (!slice_number(t->value, &n) || n > 1))
+		return bad_term(err, it, t->text, "is 0 or 1");
+	s->attr.flags = (s->attr.flags & ~DA_ATTR_PINNED) | (n ? DA_ATTR_PINNED : 0);
+	return 0;
+}
+
+static const char *const common_terms[] = {"period", "freq", "name", "buffer", "pinned"};
 
 /* Terms that every event takes. True: it was one, *rc is the result. */
 static bool common_term(struct da_spec *s, const struct item *it, const struct term *t,
@@ -128,6 +141,8 @@ static bool common_term(struct da_spec *s, const struct item *it, const struct t
 		*rc = take_word(s->name, sizeof(s->name), it, t, err);
 	else if (slice_is(t->name, "buffer"))
 		*rc = take_word(s->buffer, sizeof(s->buffer), it, t, err);
+	else if (slice_is(t->name, "pinned"))
+		*rc = take_pinned(s, it, t, err);
 	else
 		return false;
 	return true;
@@ -293,13 +308,13 @@ static int all_terms(const struct pmu_env *env, struct da_spec *s, const struct 
 
 /* P: the highest level that opens; 0 if none does, so that the error is that of the event
  * itself. */
-static unsigned highest_precise(const struct pmu_env *env, const struct da_attr *a)
+static unsigned highest_precise(const struct pmu_env *env, const struct da_spec *s)
 {
 	for (unsigned level = 3; level; level--) {
-		struct da_attr try = *a;
+		struct da_attr try = s->attr;
 
 		try.flags |= (uint64_t)level << DA_ATTR_PRECISE_SHIFT;
-		if (!env->probe(&try))
+		if (!env->probe(&try, s->has_leader ? &s->leader : NULL))
 			return level;
 	}
 	return 0;
@@ -311,6 +326,8 @@ static void set_modifiers(const struct pmu_env *env, struct da_spec *s, const st
 	unsigned precise;
 
 	s->has_modifier = m->user || m->kernel || m->hypervisor;
+	if (s->has_modifier && (!m->user || !m->kernel))
+		a->config |= s->exclude_config;
 	if (s->has_modifier) {
 		a->flags |= m->user ? 0 : DA_ATTR_EXCLUDE_USER;
 		a->flags |= m->kernel ? 0 : DA_ATTR_EXCLUDE_KERNEL;
@@ -318,8 +335,10 @@ static void set_modifiers(const struct pmu_env *env, struct da_spec *s, const st
 	}
 	if (a->type == DA_TYPE_SOFTWARE)
 		return; /* as precise as they can be, whatever is asked for */
-	precise = m->precise_max ? highest_precise(env, a) : m->precise;
+	precise = m->precise_max ? highest_precise(env, s) : m->precise;
 	a->flags |= (uint64_t)precise << DA_ATTR_PRECISE_SHIFT;
+	s->leader.flags =
+		a->flags & (DA_ATTR_EXCLUDE_USER | DA_ATTR_EXCLUDE_KERNEL | DA_ATTR_EXCLUDE_HV);
 }
 
 /* What the samples will hold once the recorder has asked for it. */
@@ -394,6 +413,41 @@ int spec_add_named(const struct pmu_env *env, struct spec_list *l, const struct 
 	return rc;
 }
 
+/* Golden Cove and later count loads with their latency only beside an event that is there for that. */
+static void set_leader(const struct pmu_env *env, struct da_spec *s, const struct item *it,
+		       struct slice pmu)
+{
+	struct da_spec aux = {.attr = {.type = s->attr.type, .size = ATTR_SIZE}};
+	char text[512];
+
+	if ((s->attr.config & 0xffff) != MEM_LOADS ||
+	    !pmu_event_text(env, pmu, slice_from("mem-loads-aux"), text, sizeof(text)) ||
+	    event_of_pmu(env, &aux, it, pmu, text, (struct slice){"", 0}, NULL))
+		return;
+	s->leader = aux.attr;
+	s->has_leader = true;
+}
+
+/* What sysfs says of the PMU beside its terms. */
+static void set_pmu(const struct pmu_env *env, struct da_spec *s, const struct item *it,
+		    struct slice pmu)
+{
+	struct pmu_format f;
+	char text[64];
+
+	if (!pmu_file(env, pmu, "cpus", s->cpus, sizeof(s->cpus)) &&
+	    !pmu_file(env, pmu, "cpumask", s->cpus, sizeof(s->cpus)))
+		s->cpus[0] = '\0';
+	if (pmu_file(env, pmu, "caps/min_interval", text, sizeof(text)) &&
+	    !slice_number(slice_from(text), &s->min_period))
+		s->min_period = 0;
+	/* IBS filters by itself where it can, and refuses to exclude where it cannot */
+	if (slice_begins(pmu, "ibs_") && pmu_format_find(env, pmu, slice_from("swfilt"), &f) &&
+	    !f.field)
+		s->exclude_config = f.bits;
+	set_leader(env, s, it, pmu);
+}
+
 int spec_add_pmu(const struct pmu_env *env, struct spec_list *l, const struct item *it,
 		 struct slice base, struct slice pmu, const char *preset, struct da_error *err)
 {
@@ -410,9 +464,11 @@ int spec_add_pmu(const struct pmu_env *env, struct spec_list *l, const struct it
 	rc = all_terms(env, s, it, pmu, slice_from(preset), err);
 	if (!rc)
 		rc = all_terms(env, s, it, pmu, it->terms, err);
-	if (!rc)
-		finish(env, s, it, base, name);
-	return rc;
+	if (rc)
+		return rc;
+	set_pmu(env, s, it, pmu);
+	finish(env, s, it, base, name);
+	return 0;
 }
 
 bool spec_simulates(const struct item *it)

@@ -21,9 +21,10 @@ struct pmu_machine {
 
 /* Where to look. Tests put their own folders here. */
 struct pmu_env {
-	const char *devices;                    /* /sys/bus/event_source/devices */
-	const char *tracing[2];                 /* where tracefs may be mounted */
-	int (*probe)(const struct da_attr *a);  /* can such an event be opened? 0 or an errno */
+	const char *devices;    /* /sys/bus/event_source/devices */
+	const char *tracing[2]; /* where tracefs may be mounted */
+	/* Can such an event be opened, in the group of leader (NULL: alone)? 0 or an errno. */
+	int (*probe)(const struct da_attr *a, const struct da_attr *leader);
 	void (*machine)(struct pmu_machine *m); /* NULL: nothing is known */
 };
 
@@ -81,6 +82,9 @@ void pmu_each(const struct pmu_env *env, struct slice pmu, const char *sub,
 /* The terms that an event of a PMU stands for; false: no such event. */
 bool pmu_event_text(const struct pmu_env *env, struct slice pmu, struct slice event, char *buf,
 		    size_t size);
+/* A small file of a PMU (caps/min_interval, cpus); false: it has none, or it is empty. */
+bool pmu_file(const struct pmu_env *env, struct slice pmu, const char *file, char *buf,
+	      size_t size);
 /* Which bits of which attr field a format term means; false: no such term, or not understood. */
 struct pmu_format {
 	unsigned field; /* 0..4: config, config1 .. config4 */

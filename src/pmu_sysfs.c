@@ -104,6 +104,14 @@ bool pmu_event_text(const struct pmu_env *env, struct slice pmu, struct slice ev
 	       !read_line(path, buf, size);
 }
 
+bool pmu_file(const struct pmu_env *env, struct slice pmu, const char *file, char *buf, size_t size)
+{
+	char path[PATH_MAX];
+
+	return device_path(env, pmu, file, (struct slice){"", 0}, path, sizeof(path)) &&
+	       !read_line(path, buf, size) && buf[0];
+}
+
 /* ---- format ---- */
 
 /* "config:0-7,32-35": a field and the bits that the value's bits go to, lowest first. */

@@ -183,6 +183,25 @@ static void mark(void *ctx, unsigned cpu)
 	((uint8_t *)ctx)[cpu] = 1;
 }
 
+struct one_cpu {
+	unsigned cpu;
+	bool found;
+};
+
+static void look(void *ctx, unsigned cpu)
+{
+	struct one_cpu *c = ctx;
+
+	c->found |= c->cpu == cpu;
+}
+
+bool s_cpu_in(const char *list, int cpu)
+{
+	struct one_cpu c = {.cpu = (unsigned)cpu};
+
+	return !*list || !each_cpu(list, look, &c) || c.found;
+}
+
 static void read_list(const char *path, uint8_t *set)
 {
 	FILE *f = fopen(path, "re");
@@ -435,7 +454,7 @@ static bool probe_clockid(clockid_t clock)
 				     DA_ATTR_EXCLUDE_KERNEL | DA_ATTR_EXCLUDE_HV};
 	pid_t self = 0;
 	struct evt *e = evt_new(0, &self, 1);
-	int rc = e ? evt_open(e, &a) : -ENOMEM;
+	int rc = e ? evt_open(e, &a, NULL) : -ENOMEM;
 
 	evt_free(e);
 	return rc != -EINVAL;

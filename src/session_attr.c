@@ -166,6 +166,8 @@ static void set_fields(const struct da_session *s, struct s_event *e)
 				  (s->o.phys ? DA_SAMPLE_PHYS_ADDR : 0);
 		break;
 	case DA_PROD_ADDR:
+		if (s->o.latency_ms) /* each sample by an interrupt: the kernel batches none then */
+			a->wakeup_events = 1;
 		a->sample_type |= DA_SAMPLE_ADDR | DA_SAMPLE_DATA_SRC | DA_SAMPLE_WEIGHT_STRUCT |
 				  DA_SAMPLE_DATA_PAGE_SIZE | (s->o.phys ? DA_SAMPLE_PHYS_ADDR : 0);
 		break;
@@ -216,6 +218,23 @@ static void sideband_attr(struct da_session *s)
 	set_flags(s, a);
 }
 
+/* It counts beside the event, in the same tasks and under the same conditions. */
+static void set_leader(const struct da_session *s, struct s_event *e)
+{
+	const uint64_t shared = DA_ATTR_EXCLUDE_USER | DA_ATTR_EXCLUDE_KERNEL | DA_ATTR_EXCLUDE_HV |
+				DA_ATTR_ENABLE_ON_EXEC | DA_ATTR_PINNED;
+
+	if (!e->spec.has_leader)
+		return;
+	e->leader = e->spec.leader;
+	e->leader.size = 128;
+	set_flags(s, &e->leader);
+	e->leader.flags |= e->attr.flags & shared;
+	e->leader.read_format = e->attr.read_format;
+	/* one that is pinned leads */
+	e->attr.flags &= ~DA_ATTR_PINNED;
+}
+
 int s_attrs(struct da_session *s, struct da_error *err)
 {
 	for (size_t i = 0; i < s->nr_ev; i++) {
@@ -240,6 +259,7 @@ int s_attrs(struct da_session *s, struct da_error *err)
 		if (s->o.target == DA_TARGET_COMMAND && s->o.enable_on_exec && !s->o.delay_ms &&
 		    !e->fake)
 			e->attr.flags |= DA_ATTR_ENABLE_ON_EXEC;
+		set_leader(s, e);
 	}
 	sideband_attr(s);
 	return 0;

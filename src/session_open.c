@@ -28,6 +28,15 @@ static void note_error(struct s_event *e, uint32_t cpu, int sys, const char *wha
 	snprintf(x->what, sizeof(x->what), "%s", what);
 }
 
+static int try_open(const struct da_session *s, const struct s_event *e, struct evt *evt,
+		    const struct da_attr *a)
+{
+	struct da_attr other = *a, leader = e->leader, *led = e->spec.has_leader ? &leader : NULL;
+	int sys = s->o.open ? s->o.open(s->o.open_ctx, &other, led, evt_cpu(evt)) : 0;
+
+	return sys ? -sys : evt_open(evt, &other, led);
+}
+
 /* Optional bits are tried away one at a time, then all together; what helps stays away for all CPUs,
  * because a file has one attr per event. */
 static int open_without(struct da_session *s, struct s_event *e, struct evt *evt, int refused)
@@ -42,7 +51,7 @@ static int open_without(struct da_session *s, struct s_event *e, struct evt *evt
 		if (!s_attr_drop(&less, n, &name))
 			continue;
 		s_attr_drop(&none, n, &name);
-		rc = evt_open(evt, &less);
+		rc = try_open(s, e, evt, &less);
 		if (rc >= 0) {
 			e->attr = less;
 			snprintf(e->dropped, sizeof(e->dropped), "%s", name);
@@ -51,7 +60,7 @@ static int open_without(struct da_session *s, struct s_event *e, struct evt *evt
 			return rc;
 		}
 	}
-	rc = evt_open(evt, &none);
+	rc = try_open(s, e, evt, &none);
 	if (rc < 0)
 		return -refused;
 	for (unsigned n = 0; n < s_attr_nr_optional(); n++) {
@@ -74,7 +83,7 @@ static bool may_be_optional(int sys)
 static int open_one(struct da_session *s, struct s_event *e, struct evt *evt)
 {
 	struct da_attr asked = e->attr;
-	int rc = evt_open(evt, &e->attr);
+	int rc = try_open(s, e, evt, &e->attr);
 
 	if (rc >= 0 || !may_be_optional(-rc))
 		return rc;
@@ -83,7 +92,10 @@ static int open_one(struct da_session *s, struct s_event *e, struct evt *evt)
 	if (rc == -EACCES && !e->spec.has_modifier && !s->o.all_kernel &&
 	    !(e->attr.flags & (DA_ATTR_EXCLUDE_KERNEL | DA_ATTR_EXCLUDE_USER))) {
 		e->attr.flags |= DA_ATTR_EXCLUDE_KERNEL | DA_ATTR_EXCLUDE_HV;
-		rc = evt_open(evt, &e->attr);
+		e->attr.config |= e->spec.exclude_config;
+		e->leader.flags |= DA_ATTR_EXCLUDE_KERNEL | DA_ATTR_EXCLUDE_HV;
+		rc = try_open(s, e, evt, &e->attr);
+		e->no_exclude = rc == -EINVAL && e->spec.producer == DA_PROD_IBS_OP;
 	}
 	if (rc < 0)
 		rc = open_without(s, e, evt, -rc);
@@ -116,7 +128,7 @@ static int open_cpu(struct da_session *s, struct s_cpu *c)
 		c->evt = evt_new(c->cpu, s->o.target == DA_TARGET_SYSTEM ? &all : s->ids, nr_tids);
 		if (!c->evt)
 			return -DA_ENOMEM;
-		side = s->fake_only ? -ENODEV : evt_open(c->evt, &s->sideband);
+		side = s->fake_only ? -ENODEV : evt_open(c->evt, &s->sideband, NULL);
 		if (side >= 0) {
 			c->sideband = side;
 			evt_ids(c->evt, side, &c->sideband_id, 1);
@@ -127,6 +139,10 @@ static int open_cpu(struct da_session *s, struct s_cpu *c)
 		struct s_pair *p = &c->pairs[i];
 		int rc;
 
+		p->elsewhere = !s_cpu_in(e->spec.cpus, c->cpu);
+		if (p->elsewhere)
+			continue;
+		e->asked++;
 		p->life.in[DA_STAGE_CREATE]++;
 		if (e->fake) {
 			rc = da_fake_fails(e->fake, DA_FAKE_FAIL_CREATE) ? -ENOENT : 0;
@@ -233,8 +249,24 @@ static const char *target_word(const struct da_session *s)
 static int refused(const struct da_session *s, const struct s_event *e, struct da_error *err)
 {
 	const struct da_facts_open_error *x = &e->errors[0];
+	unsigned precise =
+		(unsigned)((e->attr.flags & DA_ATTR_PRECISE_MASK) >> DA_ATTR_PRECISE_SHIFT);
 	int sys = e->nr_errors ? x->sys : 0;
 
+	if (!e->asked)
+		return da_fail(
+			err, DA_ENOENT, 0,
+			"cannot open event '%s': its PMU is on CPUs %s, and none of these was asked for",
+			e->spec.name, e->spec.cpus);
+	if (e->no_exclude)
+		return da_fail(err, DA_EPERM, 0, "cannot open event '%s': " DA_IBS_NO_EXCLUDE,
+			       e->spec.name);
+	if (precise && (sys == EOPNOTSUPP || sys == EINVAL))
+		return da_fail(
+			err, DA_EUNSUPPORTED, sys,
+			"cannot open event '%s': its PMU refuses precise level %u; P takes the "
+			"highest that it knows",
+			e->spec.name, precise);
 	switch (sys) {
 	case EACCES:
 	case EPERM:
@@ -299,7 +331,7 @@ static void forget_opens(struct da_session *s)
 		for (size_t i = 0; i < s->nr_ev; i++) {
 			s->cpus[c].pairs[i] = (struct s_pair){.idx = -1};
 			s->ev[i].nr_errors = 0;
-			s->ev[i].opened = 0;
+			s->ev[i].opened = s->ev[i].asked = 0;
 		}
 	}
 }
@@ -330,7 +362,7 @@ int s_open_all(struct da_session *s, struct da_error *err)
 			return refused(s, e, err);
 		if (e->nr_errors)
 			s_message(s, 1, "%s: could not open on %zu of %zu CPUs (CPU %u: %s)",
-				  e->spec.name, s->nr_cpus - (size_t)e->opened, s->nr_cpus,
+				  e->spec.name, (size_t)(e->asked - e->opened), (size_t)e->asked,
 				  e->errors[0].cpu, strerror(e->errors[0].sys));
 	}
 	return open_file(s, err);
@@ -515,6 +547,9 @@ void s_disable_all(struct da_session *s)
 			if (!p->bound || e->fake || !c->evt)
 				continue;
 			p->counted = !evt_read(c->evt, p->idx, &p->count);
+			if (p->count.eof)
+				note_error(e, (uint32_t)c->cpu, EBUSY,
+					   "read of the pinned event: EOF");
 			if (!(e->attr.flags & DA_ATTR_ENABLE_ON_EXEC) || !were_on || p->enabled)
 				continue;
 			p->life.in[DA_STAGE_ENABLE]++;
@@ -528,6 +563,7 @@ void s_disable_all(struct da_session *s)
 		}
 	}
 	s->disabled_before_drain = true;
+	s_find_shared(s);
 }
 
 void s_release_all(struct da_session *s)

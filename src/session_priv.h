@@ -35,8 +35,10 @@ struct s_switch;
 /* One event of the session. */
 struct s_event {
 	struct da_spec spec;
-	struct da_attr attr; /* as opened: optional bits that the kernel refused are cleared */
-	char dropped[128];   /* names of those bits */
+	struct da_attr leader; /* of its group, with spec.has_leader */
+	bool no_exclude;       /* refused, because it cannot leave the kernel out */
+	struct da_attr attr;   /* as opened: optional bits that the kernel refused are cleared */
+	char dropped[128];     /* names of those bits */
 	struct da_fake
 		*fake; /* the generator of one that is made up, else NULL: it is the kernel's */
 	const struct s_aux_backend *aux; /* NULL: its samples do not come through AUX */
@@ -44,7 +46,7 @@ struct s_event {
 	size_t buf;                      /* its report buffer */
 	struct da_facts_open_error errors[S_MAX_ERRORS];
 	size_t nr_errors;
-	uint64_t opened, bound, enabled;
+	uint64_t asked, opened, bound, enabled; /* CPUs */
 };
 
 /* One event on one CPU. */
@@ -57,6 +59,7 @@ struct s_pair {
 	uint64_t id;   /* kernel id, or a made-up one for fake */
 	struct evt_count count;
 	bool counted;      /* count was read after disabling */
+	bool elsewhere;    /* its PMU is on other CPUs: nothing was asked for here */
 	struct s_aux *aux; /* its AUX area, NULL: none was mapped */
 };
 
@@ -177,6 +180,7 @@ struct da_session {
 	char end_reason[32];
 	int command_status;
 	bool target_ok;
+	bool unit_held; /* two events want one unit */
 };
 
 struct id_entry {
@@ -190,6 +194,8 @@ void s_message(struct da_session *s, int level, const char *fmt, ...)
 uint64_t s_now_ns(const struct da_session *s); /* the recording's clock */
 enum da_arch s_arch(void);                     /* of this machine */
 void s_fail(struct da_session *s, const struct da_error *e);
+/* Is a CPU in a list of sysfs? In "" and in one that is none, all are. */
+bool s_cpu_in(const char *list, int cpu);
 /* Event of a kernel id; -1 unknown (the sideband event too). */
 int s_event_of_id(const struct da_session *s, uint64_t id);
 /* Consistent ledger of one event on one CPU, all layers. */
@@ -273,5 +279,8 @@ int s_store_end(struct da_session *s);
 /* The SAMPLE_TIME feature: first and last sample. */
 int s_store_span(struct da_session *s, struct da_error *err);
 void s_loss(struct da_session *s, struct da_facts *f);
+
+/* session_unit.c: after the events were read: which of them had to share their unit; says so. */
+void s_find_shared(struct da_session *s);
 
 #endif

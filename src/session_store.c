@@ -159,6 +159,8 @@ int s_store_ledgers(struct da_session *s)
 			struct da_ledger *before = &s->stored[c * s->nr_ev + e];
 			struct da_own_ledger l = {.event = (uint32_t)e};
 
+			if (p->elsewhere)
+				continue;
 			s_pair_facts(s, snap, c, e, &l.cpu);
 			if (!p->counted && !memcmp(before, &l.cpu.ledger, sizeof(*before)))
 				continue;

@@ -182,9 +182,10 @@ static int event_facts(struct da_session *s, const struct da_ledger *snap, size_
 	f->cpus = calloc(s->nr_cpus ? s->nr_cpus : 1, sizeof(*f->cpus));
 	if (!f->cpus)
 		return -DA_ENOMEM;
-	f->nr_cpus = s->nr_cpus;
 	for (size_t c = 0; c < s->nr_cpus; c++) {
-		s_pair_facts(s, snap, c, e, &f->cpus[c]);
+		if (s->cpus[c].pairs[e].elsewhere)
+			continue;
+		s_pair_facts(s, snap, c, e, &f->cpus[f->nr_cpus++]);
 		f->aux |= s->cpus[c].pairs[e].aux != NULL;
 	}
 	return 0;
@@ -208,7 +209,7 @@ int da_session_facts(struct da_session *s, struct da_facts *f)
 	/* a session's counters are its own memory, zeroed at new, and no state outlives it */
 	f->counters_zero = true;
 	f->no_old_state = true;
-	f->unit_held = false;
+	f->unit_held = s->unit_held;
 	snprintf(f->target_text, sizeof(f->target_text), "%s",
 		 s->o.target == DA_TARGET_SYSTEM ? "system-wide" : "");
 	if (s->nr_ids)

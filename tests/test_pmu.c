@@ -26,13 +26,19 @@ static char devices[300], tracing[300], nowhere[300];
 static uint32_t refused[8]; /* PMU types that do not open */
 static int refusal[8];
 static unsigned max_precise;
+static uint64_t opens_with; /* flags with which a refused type opens all the same */
+static bool ibs_refuses_exclusion;
+static uint64_t led; /* config of the leader of the last probe */
 
-static int probe(const struct da_attr *a)
+static int probe(const struct da_attr *a, const struct da_attr *leader)
 {
 	unsigned precise = (unsigned)((a->flags & DA_ATTR_PRECISE_MASK) >> DA_ATTR_PRECISE_SHIFT);
 
+	led = leader ? leader->config : 0;
+	if (ibs_refuses_exclusion && a->type == 12 && (a->flags & (UK | EU | HV)))
+		return EINVAL;
 	for (unsigned i = 0; i < 8; i++)
-		if (refusal[i] && refused[i] == a->type)
+		if (refusal[i] && refused[i] == a->type && !(a->flags & opens_with))
 			return refusal[i];
 	return precise > max_precise ? EOPNOTSUPP : 0;
 }
@@ -73,6 +79,9 @@ static void setup(void)
 	env.tracing[1] = tracing;
 	memset(refusal, 0, sizeof(refusal));
 	max_precise = 0;
+	opens_with = 0;
+	ibs_refuses_exclusion = false;
+	env.machine = NULL;
 	put("devices/software/type", "1\n");
 	put("devices/tracepoint/type", "2\n");
 	put("devices/msr/type", "10\n");
@@ -478,9 +487,9 @@ START_TEST(usage_errors)
 	       "'cpu-clock/buffer=aaaaaaaaaabbbbbbbbbbccccccccccdd/' is too long");
 	refuse("cpu-clock/peroid=1/", DA_EUSAGE,
 	       "unknown term 'peroid' in 'cpu-clock/peroid=1/', did you mean 'period'? (known: period, freq, "
-	       "name, buffer)");
+	       "name, buffer, pinned)");
 	refuse("cpu-clock/umask=1/", DA_EUSAGE,
-	       "unknown term 'umask' in 'cpu-clock/umask=1/' (known: period, freq, name, buffer)");
+	       "unknown term 'umask' in 'cpu-clock/umask=1/' (known: period, freq, name, buffer, pinned)");
 	refuse("cpu-clock/period=1,/", DA_EUSAGE, "term '' in 'cpu-clock/period=1,/' has no name");
 	refuse("cpu-clock/,period=1/", DA_EUSAGE, "term '' in 'cpu-clock/,period=1/' has no name");
 	refuse("cpu/=1/", DA_EUSAGE, "term '=1' in 'cpu/=1/' has no name");
@@ -495,12 +504,12 @@ START_TEST(usage_errors)
 	       "term 'ldlat=?' in 'cpu/open-ended/' has to be given: the PMU leaves it open");
 	refuse("cpu/ldlatt=1/", DA_EUSAGE,
 	       "unknown term 'ldlatt' in 'cpu/ldlatt=1/', did you mean 'ldlat'? (known: edge, event, far, ldlat, "
-	       "odd, umask, config, config1, config2, period, freq, name, buffer)");
+	       "odd, umask, config, config1, config2, period, freq, name, buffer, pinned)");
 	refuse("cpu/odd=1/", DA_EUNSUPPORTED,
 	       "term 'odd' in 'cpu/odd=1/': what sysfs says of its bits is not understood");
 	refuse("cpu/..=1/", DA_EUSAGE,
 	       "unknown term '..' in 'cpu/..=1/' (known: edge, event, far, ldlat, odd, umask, config, config1, "
-	       "config2, period, freq, name, buffer)");
+	       "config2, period, freq, name, buffer, pinned)");
 	refuse("cpu/config3=1/", DA_EUNSUPPORTED,
 	       "term 'config3=1' in 'cpu/config3=1/' needs config3, which is not written");
 	refuse("cpu/far=1/", DA_EUNSUPPORTED,
@@ -658,7 +667,7 @@ START_TEST(spe_ibs_pebs)
 	free(all);
 	refuse("pebs/nonsense=1/", DA_EUSAGE,
 	       "unknown term 'nonsense' in 'pebs/nonsense=1/' (known: edge, event, far, ldlat, odd, umask, config, "
-	       "config1, config2, period, freq, name, buffer)");
+	       "config1, config2, period, freq, name, buffer, pinned)");
 }
 END_TEST
 
@@ -690,14 +699,14 @@ START_TEST(auto_choice)
 	refusal[0] = ENOENT;
 	choose("auto", 1, "cpu-clock:u",
 	       "auto: cpu-clock (addresses from instruction and registers, on every machine)\n"
-	       "not spe: no Arm SPE here");
+	       "not spe, ibs, pebs: no arm_spe_*, ibs_op, cpu*/events/mem-loads in ");
 	choose("auto:k", 1, "cpu-clock:k", "auto: cpu-clock");
 	choose("auto/period=1000000/", 1, "cpu-clock:u", "auto: cpu-clock");
 	refusal[0] = 0;
 	choose("auto", 1, "cycles:u", "auto: cycles");
 	intel();
 	choose("auto", 2, "cpu/mem-loads/",
-	       "auto: pebs (Intel PEBS gives exact addresses)\nnot spe: no Arm SPE");
+	       "auto: pebs (Intel PEBS gives exact addresses)\nnot spe, ibs: no arm_spe_*, ibs_op in ");
 	refused[1] = 4;
 	refusal[1] = EACCES;
 	choose("auto", 1, "cycles:u", "auto: cycles");
@@ -711,7 +720,7 @@ START_TEST(auto_choice)
 	refusal[2] = EACCES;
 	choose("auto", 1, "auto",
 	       "auto: ibs (AMD IBS gives exact addresses)\nnot spe: not allowed: see "
-	       "kernel.perf_event_paranoid, CAP_PERFMON (Permission denied)");
+	       "kernel.perf_event_paranoid, CAP_PERFMON");
 	/* nothing opens: the clock is taken, and says itself why not */
 	for (uint32_t i = 0; i < 5; i++) {
 		refused[3 + i] = (uint32_t[]){0, 1, 4, 12, 11}[i];
@@ -719,7 +728,7 @@ START_TEST(auto_choice)
 	}
 	choose("auto", 1, "cpu-clock:u", "auto: cpu-clock");
 	refuse("auto/ldlat=3/", DA_EUSAGE,
-	       "unknown term 'ldlat' in 'auto/ldlat=3/' (known: period, freq, name, buffer)");
+	       "unknown term 'ldlat' in 'auto/ldlat=3/' (known: period, freq, name, buffer, pinned)");
 }
 END_TEST
 
@@ -735,13 +744,200 @@ START_TEST(why_lines)
 	free(specs);
 	for (char *p = why; p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
 		lines++;
-	ck_assert_uint_eq(lines, 5);
+	ck_assert_uint_eq(lines, 3);
 	ck_assert_ptr_nonnull(
 		strstr(why, "\nnot cycles: no such hardware counter: a virtual machine"));
 	/* nothing is said where nothing was chosen */
 	ck_assert_int_eq(pmu_spec_parse(&env, "cpu-clock", &specs, &nr, why, sizeof(why), NULL), 0);
 	ck_assert_str_eq(why, "");
 	free(specs);
+}
+END_TEST
+
+static void a_machine(struct pmu_machine *m)
+{
+	m->hypervisor = true;
+	m->paranoid = 3;
+	snprintf(m->arch, sizeof(m->arch), "x86_64");
+}
+
+static void an_arm(struct pmu_machine *m)
+{
+	m->kpti = true;
+	snprintf(m->arch, sizeof(m->arch), "arm64");
+}
+
+static void whole_why(const char *want)
+{
+	struct da_spec *specs;
+	char why[2000], full[2000], *at;
+	size_t nr;
+
+	snprintf(full, sizeof(full), "%s", want);
+	at = strchr(full, '@');
+	if (at)
+		snprintf(at, sizeof(full) - (size_t)(at - full), "%s%s", devices,
+			 strchr(want, '@') + 1);
+	ck_assert_int_eq(pmu_spec_parse(&env, "auto", &specs, &nr, why, sizeof(why), NULL), 0);
+	ck_assert_str_eq(why, full);
+	free(specs);
+}
+
+/* What the reasons are in words: of a virtual machine, of rights, of page table isolation, of levels. */
+START_TEST(reasons)
+{
+	env.machine = a_machine;
+	refused[0] = 0;
+	refusal[0] = ENOENT;
+	whole_why(
+		"auto: cpu-clock (addresses from instruction and registers, on every machine)\n"
+		"not spe, ibs, pebs: no arm_spe_*, ibs_op, cpu*/events/mem-loads in @ of this x86_64 "
+		"virtual machine\n"
+		"not cycles: no such hardware counter: this virtual machine's hypervisor gives it no PMU");
+	intel();
+	amd();
+	refused[1] = 4;
+	refused[2] = 12;
+	refusal[0] = refusal[1] = refusal[2] = EACCES;
+	whole_why("auto: cpu-clock (addresses from instruction and registers, on every machine)\n"
+		  "not spe: no arm_spe_* in @ of this x86_64 virtual machine\n"
+		  "not ibs, pebs, cycles: not allowed: kernel.perf_event_paranoid is 3, and no "
+		  "CAP_PERFMON");
+	env.machine = an_arm;
+	refusal[0] = 0;
+	refusal[1] = EOPNOTSUPP;
+	refusal[2] = EBUSY;
+	whole_why(
+		"auto: cycles (addresses from instruction and registers)\n"
+		"not spe: no arm_spe_* in @ of this arm64 machine (page table isolation hides SPE: "
+		"boot with kpti=off)\n"
+		"not ibs: another event holds it\n"
+		"not pebs: it cannot sample");
+}
+END_TEST
+
+/* Who may not see the kernel gets user space, as the session opens it then; IBS may not be able to. */
+START_TEST(ordinary_user)
+{
+	struct da_spec s;
+
+	intel();
+	refused[0] = 4;
+	refusal[0] = EACCES;
+	opens_with = UK;
+	choose("auto", 2, "cpu/mem-loads/", "auto: pebs");
+	amd();
+	refused[1] = 12;
+	refusal[1] = EACCES;
+	choose("auto", 1, "auto", "auto: ibs");
+	opens_with = 0;
+	refusal[0] = ENOENT;
+	ibs_refuses_exclusion = true;
+	choose("auto", 1, "cycles:u",
+	       "auto: cycles (addresses from instruction and registers)\nnot spe: no arm_spe_*");
+	{
+		struct da_spec *specs;
+		char why[2000];
+		size_t nr;
+
+		ck_assert(!pmu_spec_parse(&env, "auto", &specs, &nr, why, sizeof(why), NULL));
+		free(specs);
+		ck_assert_ptr_nonnull(strstr(why, "not ibs: " DA_IBS_NO_EXCLUDE));
+	}
+	/* a newer kernel filters by a bit of config */
+	ibs_refuses_exclusion = false;
+	put("devices/ibs_op/format/swfilt", "config:63\n");
+	s = one("ibs");
+	ck_assert_uint_eq(s.attr.config, 0);
+	ck_assert_uint_eq(s.exclude_config, 1ull << 63);
+	s = one("ibs:u");
+	ck_assert_uint_eq(s.attr.config, 1ull << 63);
+	ck_assert_uint_eq(s.attr.flags, UK | HV);
+	ck_assert_uint_eq(one("ibs_op/cnt_ctl=1/u").attr.config, 1ull << 63 | 1 << 19);
+	ck_assert_uint_eq(one("ibs:uk").attr.config, 0);
+}
+END_TEST
+
+/* Kinds of core, each with its PMU, its CPUs and its own way to count loads. */
+START_TEST(hybrid)
+{
+	struct da_spec *all;
+
+	put("devices/cpu_core/type", "4\n");
+	put("devices/cpu_core/cpus", "0-3\n");
+	put("devices/cpu_core/format/event", "config:0-7\n");
+	put("devices/cpu_core/format/umask", "config:8-15\n");
+	put("devices/cpu_core/format/ldlat", "config1:0-15\n");
+	put("devices/cpu_core/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
+	put("devices/cpu_core/events/mem-stores", "event=0xcd,umask=0x2\n");
+	put("devices/cpu_core/events/mem-loads-aux", "event=0x03,umask=0x82\n");
+	put("devices/cpu_atom/type", "10\n");
+	put("devices/cpu_atom/cpus", "4-7\n");
+	put("devices/cpu_atom/format/event", "config:0-7\n");
+	put("devices/cpu_atom/format/umask", "config:8-15\n");
+	put("devices/cpu_atom/format/ldlat", "config1:0-15\n");
+	put("devices/cpu_atom/events/mem-loads", "event=0xd0,umask=0x5,ldlat=3\n");
+	put("devices/cpu_atom/events/mem-stores", "event=0xd0,umask=0x6\n");
+	max_precise = 2;
+	all = parse("pebs/ldlat=30/u", 4);
+	ck_assert_str_eq(all[0].cpus, "4-7");
+	ck_assert_uint_eq(all[0].attr.type, 10);
+	ck_assert(!all[0].has_leader);
+	ck_assert_str_eq(all[2].name, "cpu_core/mem-loads/u");
+	ck_assert_str_eq(all[2].cpus, "0-3");
+	ck_assert_uint_eq(all[2].attr.config1, 30);
+	ck_assert_uint_eq((all[2].attr.flags & DA_ATTR_PRECISE_MASK) >> DA_ATTR_PRECISE_SHIFT, 2);
+	ck_assert(all[2].has_leader);
+	ck_assert_uint_eq(all[2].leader.config, 0x8203);
+	ck_assert_uint_eq(all[2].leader.type, 4);
+	ck_assert_uint_eq(all[2].leader.flags, UK | HV);
+	ck_assert_uint_eq(all[2].leader.sample_period, 0);
+	ck_assert(!all[3].has_leader); /* stores need none */
+	free(all);
+	/* also when the event was named directly, and when levels are tried */
+	led = 0;
+	ck_assert(one("cpu_core/mem-loads,ldlat=9/P").has_leader);
+	ck_assert_uint_eq(led, 0x8203);
+	ck_assert(!one("cpu_core/mem-stores/P").has_leader);
+}
+END_TEST
+
+START_TEST(options_of_an_event)
+{
+	struct da_spec s;
+
+	arm();
+	put("devices/arm_spe_0/cpumask", "0-1\n");
+	put("devices/arm_spe_0/caps/min_interval", "1024\n");
+	s = one("spe/pinned,pa_enable=1/");
+	ck_assert_uint_eq(s.min_period, 1024);
+	ck_assert_str_eq(s.cpus, "0-1");
+	ck_assert_uint_eq(s.attr.flags, DA_ATTR_PINNED);
+	ck_assert_uint_eq(s.attr.config, 3 | 1ull << 33 | 1ull << 34);
+	ck_assert_uint_eq(one("cpu-clock/pinned=0/").attr.flags & DA_ATTR_PINNED, 0);
+	ck_assert_uint_eq(one("cpu-clock/pinned=1/").attr.flags & DA_ATTR_PINNED, DA_ATTR_PINNED);
+	refuse("cpu-clock/pinned=2/", DA_EUSAGE,
+	       "term 'pinned=2' in 'cpu-clock/pinned=2/' is 0 or 1");
+}
+END_TEST
+
+START_TEST(simulated)
+{
+	struct da_spec s = one("spe/simulate,rate=5k,collide=7,cut=3,split,period=4096,pinned=0/");
+
+	ck_assert(s.simulate && s.sim_split);
+	ck_assert_uint_eq(s.sim_collide, 7);
+	ck_assert_uint_eq(s.sim_cut, 3);
+	ck_assert_str_eq(s.fake, "rate=5k");
+	ck_assert_str_eq(s.name, "spe/simulate/");
+	ck_assert_int_eq(s.producer, DA_PROD_SPE);
+	ck_assert_uint_eq(s.attr.sample_period, 4096);
+	ck_assert_uint_eq(s.attr.config & 1, 1);
+	refuse("spe/simulate,collide=x/", DA_EUSAGE,
+	       "term 'collide=x' in 'spe/simulate,collide=x/' needs a number");
+	refuse("spe/simulate,nonsense=1/", DA_EUSAGE,
+	       "fake: unknown term 'nonsense' (known: pattern, fail, rate, size, base, writes, seed, cpus, "
+	       "tasks, count, phys, after)");
 }
 END_TEST
 
@@ -928,6 +1124,11 @@ int main(void)
 	tcase_add_test(tc, spe_ibs_pebs);
 	tcase_add_test(tc, auto_choice);
 	tcase_add_test(tc, why_lines);
+	tcase_add_test(tc, reasons);
+	tcase_add_test(tc, ordinary_user);
+	tcase_add_test(tc, hybrid);
+	tcase_add_test(tc, options_of_an_event);
+	tcase_add_test(tc, simulated);
 	tcase_add_test(tc, fake_terms);
 	tcase_add_test(tc, producers_of_files);
 	tcase_add_test(tc, this_machine);
