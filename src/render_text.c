@@ -240,6 +240,10 @@ static void put_event(struct text *t, uint32_t event)
 	fprintf(f, "%.64s", e->name);
 	if (e->period)
 		fprintf(f, ", period %s %s", format_count(a, e->period), e->unit);
+	if (e->attr && e->attr->flags & DA_ATTR_PRECISE_MASK)
+		fprintf(f, ", precise_ip %u",
+			(unsigned)((e->attr->flags & DA_ATTR_PRECISE_MASK) >>
+				   DA_ATTR_PRECISE_SHIFT));
 	fprintf(f, "; %s", address_from(e->producer));
 	end(t, INK_NONE, 2);
 	f = begin(t);
