@@ -29,7 +29,13 @@ struct da_facts_cpu { /* one event on one CPU */
 	int64_t lost;                   /* read_format LOST, -1 not available */
 	int64_t enabled_ns, running_ns; /* -1 not read */
 	bool target_absent;             /* per-task event on a CPU that the task never visited */
+	/* It stopped while a reference went on: samples that were due since; 0: it did not, or not known. */
+	uint64_t silent_due, silent_since_ns; /* since: after the start of the run */
+	uint64_t silent_ref;                  /* enum da_silent_ref */
 };
+
+/* What went on when a sampler stopped. */
+enum da_silent_ref { DA_SILENT_COUNTER, DA_SILENT_EVENTS, DA_SILENT_CPUS };
 
 struct da_facts_event {
 	char name[64];

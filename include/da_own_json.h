@@ -5,7 +5,8 @@
  * INFO   {"version": "0.1.0", "arch": "x86_64", "host": "name", "events": [{"id", "name", "producer", "unit", "period",
  *         "dropped_bits", "buffer"}], "options": {...}}           written before the first sample
  * LEDGER {"event", "cpu", "state", "count"|null, "lost"|null, "enabled_ns"|null, "running_ns"|null,
- *         "target_absent", "ledger": {"create": {"in", "out", "drops": {"NAME": n}}, ..., "peak"}}
+ *         "target_absent", "silent_due", "silent_since_ns", "silent_ref" (these three only if it stopped),
+ *         "ledger": {"create": {"in", "out", "drops": {"NAME": n}}, ..., "peak"}}
  *                                                       one (event, CPU), cumulative: the last one holds
  * LOSS   {"counter"|null, "records", "samples", "throttled", "pending"|null, "aux_off_ns"|null}
  *                                                       the last one holds

@@ -92,6 +92,12 @@ static const struct field cpu_numbers[] = {
 	AT(da_facts_cpu, running_ns),
 };
 
+static const struct field cpu_u64[] = {
+	AT(da_facts_cpu, silent_due),
+	AT(da_facts_cpu, silent_since_ns),
+	AT(da_facts_cpu, silent_ref),
+};
+
 static const struct field buffer_u64[] = {
 	AT(da_facts_buffer, slots),
 	AT(da_facts_buffer, peak),
@@ -185,6 +191,7 @@ static void put_cpu(struct da_json_out *w, const struct da_facts_cpu *c)
 	da_json_string(w, "state", da_state_name(c->state));
 	da_json_bool(w, "target_absent", c->target_absent);
 	put_measured(w, c, cpu_numbers, NR(cpu_numbers));
+	put_u64(w, c, cpu_u64, NR(cpu_u64), false);
 	da_ledger_to_json(w, "ledger", &c->ledger, NULL, true);
 	da_json_close(w);
 }
@@ -385,6 +392,7 @@ static bool get_cpu(const struct da_json *v, struct da_facts_cpu *c)
 	c->state = state_of(state);
 	da_json_get_bool(v, "target_absent", &c->target_absent);
 	get_measured(v, c, cpu_numbers, NR(cpu_numbers));
+	get_u64(v, c, cpu_u64, NR(cpu_u64));
 	da_ledger_from_json(&ledger, &c->ledger);
 	return true;
 }

@@ -79,6 +79,11 @@ char *da_own_ledger_text(const struct da_own_ledger *l)
 	da_json_measured(&m.w, "enabled_ns", l->cpu.enabled_ns);
 	da_json_measured(&m.w, "running_ns", l->cpu.running_ns);
 	da_json_bool(&m.w, "target_absent", l->cpu.target_absent);
+	if (l->cpu.silent_due) {
+		da_json_u64(&m.w, "silent_due", l->cpu.silent_due);
+		da_json_u64(&m.w, "silent_since_ns", l->cpu.silent_since_ns);
+		da_json_u64(&m.w, "silent_ref", l->cpu.silent_ref);
+	}
 	da_ledger_to_json(&m.w, "ledger", &l->cpu.ledger, NULL, true);
 	da_json_close(&m.w);
 	return da_json_mem_end(&m);
@@ -250,6 +255,9 @@ int da_own_ledger_parse(const char *text, size_t len, struct da_own_ledger *out)
 	out->cpu.enabled_ns = get_num_or_null(&v, "enabled_ns");
 	out->cpu.running_ns = get_num_or_null(&v, "running_ns");
 	da_json_get_bool(&v, "target_absent", &out->cpu.target_absent);
+	da_json_get_u64(&v, "silent_due", &out->cpu.silent_due);
+	da_json_get_u64(&v, "silent_since_ns", &out->cpu.silent_since_ns);
+	da_json_get_u64(&v, "silent_ref", &out->cpu.silent_ref);
 	if (da_json_get(&v, "ledger", &ledger))
 		da_ledger_from_json(&ledger, &out->cpu.ledger);
 	da_json_free(&v);

@@ -412,7 +412,7 @@ static int make_pipeline(struct da_session *s, struct da_error *err)
 		return rc;
 	da_code_store_files(s->code, true);
 	da_code_store_live(s->code, s_store_code, s);
-	if (s_late_begin(s))
+	if (s_silence_begin(s) || s_late_begin(s))
 		return da_fail(err, DA_ENOMEM, 0, "out of memory");
 	if (s->o.phys && !s->fake_only) {
 		s->paddr = s_paddr_new(s);
@@ -569,6 +569,7 @@ int da_session_tick(struct da_session *s, struct da_error *err)
 	if (rc)
 		return rc;
 	confirm_enabled(s);
+	s_silence_count(s);
 	rc = s_store_ledgers(s);
 	if (!rc && s->w)
 		rc = da_writer_sync(s->w, err);
@@ -653,6 +654,7 @@ void da_session_free(struct da_session *s)
 			close(l->wake_fd);
 	}
 	s_buffers_free(s);
+	s_silence_free(s);
 	free(s->lanes);
 	da_lane_free(s->late_lane);
 	da_match_free(s->match);

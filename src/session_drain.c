@@ -476,6 +476,7 @@ void *s_match_main(void *arg)
 		bool last = atomic_load(&s->stop_match);
 		size_t n = s_match_buffers(s);
 
+		s_silence_look(s);
 		if (n) {
 			publish_match(s);
 			continue;

@@ -21,6 +21,7 @@
 #include "da_pipeline.h"
 #include "da_rbuf.h"
 #include "da_session.h"
+#include "da_silence.h"
 #include "evt.h"
 
 #define S_MAX_ERRORS 8
@@ -173,6 +174,9 @@ struct da_session {
 	pthread_mutex_t match_lock;   /* the match ledgers' snapshot */
 	struct da_ledger *match_snap; /* nr_cpus * nr_ev */
 
+	struct da_silence *silence; /* by CPU and event; samples: match thread, counters: owner */
+	uint64_t silence_at, *silence_seen;
+
 	uint64_t start_ns, stop_ns;
 	int64_t rate_before;
 	struct da_ledger *stored; /* last LEDGER record written, nr_cpus * nr_ev */
@@ -252,6 +256,16 @@ size_t s_match_buffers(struct da_session *s);
 void s_buffers_publish(struct da_session *s);
 void s_buffers_overwritten(struct da_session *s, struct da_ledger *snap, uint64_t *missed);
 void s_buffers_facts(struct da_session *s, struct da_facts *f);
+
+/* session_silence.c: samplers that stop */
+int s_silence_begin(struct da_session *s);
+void s_silence_free(struct da_session *s);
+/* The match thread's, as often as it likes. */
+void s_silence_look(struct da_session *s);
+/* The owner's: what the events' own counters say. */
+void s_silence_count(struct da_session *s);
+/* After the threads have stopped. */
+void s_silence_facts(const struct da_session *s, size_t cpu, size_t ev, struct da_facts_cpu *out);
 
 /* session_fake.c: the fake producer's records */
 size_t s_fake_fill(struct s_lane *l, struct s_cpu *c, uint8_t *buf, size_t cap, uint64_t now_ns);

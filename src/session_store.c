@@ -162,7 +162,8 @@ int s_store_ledgers(struct da_session *s)
 			if (p->elsewhere)
 				continue;
 			s_pair_facts(s, snap, c, e, &l.cpu);
-			if (!p->counted && !memcmp(before, &l.cpu.ledger, sizeof(*before)))
+			if (!p->counted && !l.cpu.silent_due &&
+			    !memcmp(before, &l.cpu.ledger, sizeof(*before)))
 				continue;
 			*before = l.cpu.ledger;
 			rc = s_store_text(s, DA_OWN_LEDGER, da_own_ledger_text(&l));

@@ -145,6 +145,7 @@ static const struct group {
 	}, {
 		{"sample.yield", vd_note_yield, false},
 		{"sample.cpus", vd_note_cpus, false},
+		{"sample.silence", vd_note_silence, false},
 		{"sample.throttled", vd_note_throttled, true},
 		{"sample.aux", vd_note_aux, false},
 	}},

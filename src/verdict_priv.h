@@ -127,6 +127,8 @@ bool vd_note_throttled(const struct vd_event *e, struct da_check *c);
 bool vd_note_drops(const struct vd_event *e, struct da_check *c);
 bool vd_note_kernel_loss(const struct vd_event *e, struct da_check *c);
 bool vd_note_aux(const struct vd_event *e, struct da_check *c);
+/* verdict_silence.c */
+bool vd_note_silence(const struct vd_event *e, struct da_check *c);
 /* Percent of reports that the report buffers lost, and of samples lost before us. */
 double vd_drop_pct(const struct vd_event *e);
 double vd_kernel_loss_pct(const struct vd_event *e);

@@ -56,6 +56,9 @@ START_TEST(ledger)
 					   .lost = -1,
 					   .enabled_ns = 5,
 					   .running_ns = 0,
+					   .silent_due = 7,
+					   .silent_since_ns = 1500000000,
+					   .silent_ref = DA_SILENT_CPUS,
 					   .target_absent = true}};
 	struct da_own_ledger out;
 	char *text;
@@ -78,6 +81,9 @@ START_TEST(ledger)
 	ck_assert_int_eq(out.cpu.lost, -1);
 	ck_assert_int_eq(out.cpu.running_ns, 0);
 	ck_assert(out.cpu.target_absent);
+	ck_assert_uint_eq(out.cpu.silent_due, 7);
+	ck_assert_uint_eq(out.cpu.silent_since_ns, 1500000000);
+	ck_assert_uint_eq(out.cpu.silent_ref, DA_SILENT_CPUS);
 	ck_assert_mem_eq(&out.cpu.ledger, &in.cpu.ledger, sizeof(in.cpu.ledger));
 	free(text);
 }

@@ -40,6 +40,8 @@ static const struct row {
 	 "report_buffer_small", "67.9 % of reports dropped: report buffer too small"},
 	{"all buffers full, and large", spoil_slow_consumer, DA_LEVEL_FULL, -1, 27, 0, 0, 0, 0,
 	 "slow_consumer", "67.9 % of reports dropped: slow consumer"},
+	{"a sampler stopped", spoil_stopped, DA_LEVEL_FULL, -1, 27, 0, 0, 0, 0, "sampler_stopped",
+	 "first touches of pages, not accesses; stopped sampling after 90 s on 1 of 2 CPUs"},
 	{"an experiment is better evidence", spoil_experiment, DA_LEVEL_FULL, -1, 27, 0, 0, 0, 0,
 	 "slow_consumer", "67.9 % of reports dropped: slow consumer"},
 	{"one source is no fan-in", spoil_one_source, DA_LEVEL_FULL, -1, 27, 0, 0, 0, 0,

@@ -211,6 +211,14 @@ void spoil_fan_in_single(struct run *r)
 					     .source_cpus = 2};
 }
 
+/* CPU 1 of the healthy run stopped after 90 s while its counter went on. */
+void spoil_stopped(struct run *r)
+{
+	r->cpu[0][1].silent_due = 5000;
+	r->cpu[0][1].silent_since_ns = 90000000000;
+	r->cpu[0][1].silent_ref = DA_SILENT_COUNTER;
+}
+
 /* The buffers look like fan-in, and the replay showed something else. */
 void spoil_experiment(struct run *r)
 {

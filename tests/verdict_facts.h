@@ -26,6 +26,7 @@ void spoil_spe_with_aux(struct run *r);
 void spoil_spe_fan_in(struct run *r);
 void spoil_fan_in_single(struct run *r);
 void spoil_experiment(struct run *r);
+void spoil_stopped(struct run *r);
 void spoil_small_buffers(struct run *r);
 void spoil_slow_consumer(struct run *r);
 void spoil_one_source(struct run *r);
