@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "baseline.h"
@@ -17,11 +18,14 @@
 #include "da_render_verdict.h"
 #include "pager.h"
 #include "run.h"
+#include "watch.h"
 #include "whatif.h"
 
 #define WORKLOAD_NS 1000000000ull /* of the built-in workload */
-#define WATCH_NS    3000000000ull /* of a process that was given without a duration */
-#define DAMAGED     5             /* exit status: what could be read was judged */
+#define WATCH_WORKLOAD_NS                                                                          \
+	(24 * 3600 * 1000000000ull) /* of the built-in workload with --watch: Ctrl-C ends it */
+#define WATCH_NS 3000000000ull      /* of a process that was given without a duration */
+#define DAMAGED  5                  /* exit status: what could be read was judged */
 
 enum {
 	OPT_MAX_DROP = 0x100,
@@ -31,7 +35,8 @@ enum {
 	OPT_FORMAT,
 	OPT_COLOR,
 	OPT_WHAT_IF,
-	OPT_BASELINE
+	OPT_BASELINE,
+	OPT_WATCH
 };
 
 static const struct format {
@@ -50,6 +55,7 @@ struct args {
 	const struct format *format;
 	struct da_verdict_opts limits;
 	bool quiet, verbose, what_if;
+	uint64_t watch_ns; /* 0: no --watch */
 	const char *models[WHATIF_MAX];
 	size_t nr_models;
 };
@@ -70,6 +76,7 @@ static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "What to judge:", -1},
 	{"input", 'i', "FILE", 0, "A recording (ours or any perf.data) instead of a run now; -e picks events of it", -1},
 	{"what-if", OPT_WHAT_IF, "MODEL", OPTION_ARG_OPTIONAL, "With -i: replay its reports through other report buffers; MODEL is one more, KEY=VALUE,...", -1},
+	{"watch", OPT_WATCH, "TIME", OPTION_ARG_OPTIONAL, "Until it ends, print a line of rates every TIME (1s)", -1},
 	{"baseline", OPT_BASELINE, "FILE", 0, "Compare with FILE: a recording, or what --format=json wrote", -1},
 	{NULL, 0, NULL, 0, "What must hold (else the exit status says so):", 5},
 	{"max-drop", OPT_MAX_DROP, "PCT", 0, "At most PCT percent of reports or samples lost (exit 14)", 5},
@@ -123,6 +130,8 @@ static void check_args(const struct args *a, const struct argp_state *state)
 	if (a->baseline && strcmp(a->format->name, "text") != 0 &&
 	    strcmp(a->format->name, "json") != 0)
 		opts_usage(state, "--baseline is shown as text or json");
+	if (a->watch_ns && a->input)
+		opts_usage(state, "--watch looks at a run, not at a recording");
 	if (!a->input)
 		return;
 	if (a->ev.command)
@@ -169,6 +178,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->what_if = true;
 		if (arg)
 			add_model(a, arg, state);
+		break;
+	case OPT_WATCH:
+		a->watch_ns = 1000000000;
+		if (arg && (opts_duration(arg, 1000000000, &a->watch_ns) || a->watch_ns < 10000000))
+			opts_usage(state, "bad interval '%s' for --watch (wanted: 10ms or more)",
+				   arg);
 		break;
 	case OPT_BASELINE:
 		a->baseline = arg;
@@ -257,6 +272,14 @@ static int session_facts(const struct run_result *res, int rc, const struct da_e
 	return 0;
 }
 
+static void watch(void *ctx, struct da_session *s)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	watch_line(ctx, s, (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec);
+}
+
 /* Runs the session; the built-in workload is this program again, in a pattern of which clock samples catch most
  * accesses (hotcold 90 %, seq 8 %, chase 1 %): the run is short. 0 with the facts, or an exit status. */
 static int run_facts(struct args *a, const struct da_spec *specs, size_t nr, int argc, char **argv,
@@ -272,9 +295,11 @@ static int run_facts(struct args *a, const struct da_spec *specs, size_t nr, int
 			    NULL};
 	struct run_opts run = {
 		.duration_ns = a->ev.duration_ns, .quiet = a->quiet, .who = "diagnose"};
+	struct watch w = {.f = strcmp(a->format->name, "text") || a->quiet ? stderr : stdout};
 	struct run_result res;
 	struct da_error err = {0};
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	uint64_t endless = WORKLOAD_NS;
 	int rc, status;
 
 	self[n > 0 ? n : 0] = '\0';
@@ -284,22 +309,28 @@ static int run_facts(struct args *a, const struct da_spec *specs, size_t nr, int
 	run.session.argc = argc;
 	run.session.argv = argv;
 	run.session.verbose = a->verbose;
+	if (a->watch_ns) {
+		run.progress = watch;
+		run.progress_ns = a->watch_ns;
+		run.ctx = &w;
+		endless = WATCH_WORKLOAD_NS;
+	}
 	run.command = a->ev.command;
 	run.output =
 		a->output ? TARGET_TO_STDOUT : TARGET_TO_STDERR; /* stdout is for the verdict */
 	if (!run.command && (a->ev.target == DA_TARGET_NONE || a->ev.target == DA_TARGET_SYSTEM)) {
-		snprintf(
-			time, sizeof(time), "%llums",
-			(unsigned long long)((a->ev.duration_ns ? a->ev.duration_ns : WORKLOAD_NS) /
-					     1000000));
+		snprintf(time, sizeof(time), "%llums",
+			 (unsigned long long)((a->ev.duration_ns ? a->ev.duration_ns : endless) /
+					      1000000));
 		run.command = workload;
 		/* by its name, so that the samples carry it; a program that was replaced is still there */
 		run.command_path = n > 0 && !access(self, X_OK) ? self : "/proc/self/exe";
 		run.output = TARGET_TO_NULL;
-	} else if (!run.command && !run.duration_ns) {
+	} else if (!run.command && !run.duration_ns && !a->watch_ns) {
 		run.duration_ns = WATCH_NS;
 	}
 	rc = run_session(&run, &res, &err);
+	watch_release(&w);
 	status = session_facts(&res, rc, &err, f);
 	da_session_free(res.session);
 	return status;

@@ -76,6 +76,8 @@ static int loop(struct run_opts *o, struct da_session *s, struct target *t, stru
 		struct run_result *res, struct da_error *err)
 {
 	uint64_t start = now_ns(), tick = start + TICK_NS;
+	uint64_t step = o->progress_ns ? o->progress_ns : TICK_NS;
+	uint64_t say = o->progress ? start + step : UINT64_MAX;
 	uint64_t end = o->duration_ns ? start + o->duration_ns : UINT64_MAX;
 	uint64_t begin = o->session.delay_ms ? start + o->session.delay_ms * 1000000 : UINT64_MAX;
 
@@ -86,6 +88,7 @@ static int loop(struct run_opts *o, struct da_session *s, struct target *t, stru
 		int rc;
 
 		next = begin < next ? begin : next;
+		next = say < next ? say : next;
 		if (t->pid && t->pidfd < 0 && next > now + 50000000)
 			next = now + 50000000; /* no pidfd on this kernel: look often */
 		if (poll(fds, t->pid && t->pidfd >= 0 ? 2 : 1, ms_until(next, now)) < 0 &&
@@ -124,8 +127,10 @@ static int loop(struct run_opts *o, struct da_session *s, struct target *t, stru
 				res->reason = "exit";
 				return 0;
 			}
-			if (o->progress)
-				o->progress(o->ctx, s);
+		}
+		if (now >= say) {
+			say = now + step;
+			o->progress(o->ctx, s);
 		}
 	}
 }

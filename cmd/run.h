@@ -23,8 +23,9 @@ struct run_opts {
 	bool keep;                      /* a command that outlives the run goes on */
 	bool quiet;
 	const char *who; /* "record", for messages */
-	/* Called about once a second while running; may be NULL. */
+	/* Called every progress_ns (0: a second) while running; may be NULL. */
 	void (*progress)(void *ctx, struct da_session *s);
+	uint64_t progress_ns;
 	void *ctx;
 };
 

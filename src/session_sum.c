@@ -135,6 +135,25 @@ uint64_t da_session_samples(const struct da_session *s)
 	return n;
 }
 
+size_t da_session_nr_cpus(const struct da_session *s)
+{
+	return s->nr_cpus;
+}
+
+uint64_t da_session_cpu_samples(const struct da_session *s, size_t i, uint32_t *cpu)
+{
+	uint64_t n = 0;
+
+	*cpu = (uint32_t)s->cpus[i].cpu;
+	for (size_t e = 0; e < s->nr_ev; e++) {
+		const struct s_pair *p = &s->cpus[i].pairs[e];
+
+		if (p->lane)
+			n += __atomic_load_n(&p->lane->in[DA_STAGE_SAMPLE], __ATOMIC_RELAXED);
+	}
+	return n;
+}
+
 uint64_t da_session_bytes(const struct da_session *s)
 {
 	return s->w ? da_writer_bytes(s->w) : 0;
