@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "session_priv.h"
+#include "usdt.h"
 
 #define SLOTS_DEFAULT 65536
 #define BATCH         4096 /* reports of one ring at a time, so that no other ring overflows meanwhile */
@@ -147,6 +148,8 @@ void s_emit(void *lane, const struct da_report *r, struct da_ledger *led)
 	struct s_lane *l = lane;
 	struct da_late late;
 
+	if (USDT_ON(sample))
+		USDT_SAMPLE(r);
 	if (!l->s->buf[l->s->ev[r->event].buf].o.late) {
 		put(l, r->event, r, led);
 		return;
@@ -158,6 +161,8 @@ void s_emit(void *lane, const struct da_report *r, struct da_ledger *led)
 
 void s_emit_late(void *lane, const struct da_late *late, struct da_ledger *led)
 {
+	if (USDT_ON(sample))
+		USDT_SAMPLE(&late->r);
 	put(lane, late->r.event, late, led);
 }
 
@@ -171,6 +176,28 @@ static struct da_ledger *late_ledger(struct da_session *s, const struct da_repor
 	return &s->late_led[s->nr_cpus * s->nr_ev]; /* of a CPU that is none of ours: not shown */
 }
 
+static uint64_t matched(const struct da_session *s, const struct da_report *r)
+{
+	const struct da_ledger *l =
+		da_match_ledger(s->match, r->event, r->has & DA_HAS_CPU ? r->cpu : 0);
+
+	return l ? l->out[DA_STAGE_MATCH] : 0;
+}
+
+static void match_one(struct da_session *s, const struct da_report *r)
+{
+	uint64_t before;
+
+	if (!USDT_ON(report_missed)) {
+		da_match_report(s->match, r);
+		return;
+	}
+	before = matched(s, r);
+	da_match_report(s->match, r);
+	if (matched(s, r) == before)
+		USDT_MISSED(r);
+}
+
 /* Accesses of one register report: the first one came through the buffer, and of an instruction with
  * several the others came with it. */
 static void emit_decoded(void *session, const struct da_report *r, struct da_ledger *led)
@@ -180,13 +207,13 @@ static void emit_decoded(void *session, const struct da_report *r, struct da_led
 	(void)led;
 	if (s->late_nr++)
 		late_ledger(s, r)->in[DA_STAGE_RING]++;
-	da_match_report(s->match, r);
+	match_one(s, r);
 }
 
 static void match_late(struct da_session *s, const struct da_late *late)
 {
 	if (!late->mask) {
-		da_match_report(s->match, &late->r);
+		match_one(s, &late->r);
 		return;
 	}
 	s->late_nr = 0;
@@ -220,8 +247,10 @@ size_t s_match_buffers(struct da_session *s)
 				if (b->o.late)
 					match_late(s, &slot);
 				else
-					da_match_report(s->match, &slot.r);
+					match_one(s, &slot.r);
 			}
+			if (n && USDT_ON(drain))
+				USDT_DRAIN(ring, n);
 			all += n;
 		}
 	}
