@@ -222,6 +222,45 @@ enum da_arch da_reader_arch(const struct da_reader *r);
  * window of bounded size; a record that comes too late for it is given all the same, and counted
  * (info->late_records). COMPRESSED records are unfolded, unknown types skipped. */
 int da_reader_next(struct da_reader *r, struct da_rec *rec, struct da_error *err);
+
+/* The same in bulk, instead of da_reader_next(): batches of records, each a whole that somebody may work on
+ * while the next one is read. What is in a batch, and in which order, does not depend on that. */
+struct da_batch;
+#define DA_BATCHES 64 /* so many may be taken at a time */
+
+/* A sample of a known event; alive until its batch is returned. */
+struct da_sample_at {
+	const uint8_t *bytes; /* of the record; as many as its header says are there */
+	uint64_t time_ns;
+	uint32_t event; /* index */
+	uint32_t place; /* the reader's */
+};
+
+/* 1: *out is the next batch, to be returned; 0: the end; negative: as da_reader_next(). */
+int da_reader_batch(struct da_reader *r, struct da_batch **out, struct da_error *err);
+void da_reader_return(struct da_reader *r, struct da_batch *b); /* NULL allowed */
+/* Bytes of memory that the batches which are taken keep. */
+size_t da_reader_lent(const struct da_reader *r);
+/* From now on, before the first record: samples of a batch that lie within span_ns of each other may come in
+ * another order, those of a CPU together; before and behind each other record come those that would anyway. A
+ * batch ends just before a multiple of align_ns, unless the window is full. */
+void da_reader_loose(struct da_reader *r, uint64_t span_ns, uint64_t align_ns);
+
+/* How many records a batch has: without a time, which come first; samples of known events; others. */
+struct da_batch_size {
+	size_t first, samples, others;
+};
+
+struct da_batch_size da_batch_size(const struct da_batch *b);
+/* Takes the next record of a batch, payloads left where they are; false: it had no more. The functions of a
+ * batch may be called while other threads call the reader's, but by one thread at a time. */
+bool da_batch_next(const struct da_reader *r, struct da_batch *b, struct da_rec *rec);
+/* Takes the samples of known events that come next in a batch, at most max. 0: another record comes, or none. */
+size_t da_batch_samples(const struct da_reader *r, struct da_batch *b, struct da_sample_at *out,
+			size_t max);
+/* One of them as a record. */
+void da_sample_rec(const struct da_reader *r, const struct da_sample_at *s, struct da_rec *rec);
+
 /* From now on payloads are not read: a record with one comes once, with payload NULL and payload_size 0. */
 void da_reader_leave_payloads(struct da_reader *r);
 /* Reads n bytes at payload_at + something below payload_avail of a record that da_reader_next() gave, also

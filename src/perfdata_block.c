@@ -22,7 +22,7 @@ int blocks_take(struct blocks *bs)
 	for (unsigned i = 0; i < BLOCKS_MAX; i++) {
 		struct block *b = &bs->b[i];
 
-		if (b->pinned || b->waiting)
+		if (b->pinned || b->waiting || b->lent)
 			continue;
 		if (!b->p)
 			b->p = malloc(BLOCK_BYTES);

@@ -212,6 +212,26 @@ int events_freeze(struct events *e)
 	return build_map(e);
 }
 
+void events_quick(struct events *e)
+{
+	e->quick_time = NO_OFFSET;
+	if (!e->nr)
+		return;
+	e->quick_id = e->id_at;
+	e->quick_time = e->layout[0].time;
+	e->quick_min = e->layout[0].sample_min;
+	if (e->nr == 1 && !e->partial)
+		e->quick_id = NO_OFFSET;
+	else if (e->quick_id == NO_OFFSET)
+		e->quick_time = NO_OFFSET;
+	for (size_t i = 1; i < e->nr; i++) {
+		if (e->layout[i].time != e->quick_time)
+			e->quick_time = NO_OFFSET;
+		if (e->layout[i].sample_min > e->quick_min)
+			e->quick_min = e->layout[i].sample_min;
+	}
+}
+
 /* ---- names ---- */
 
 int events_set_name(struct events *e, size_t i, const char *name, size_t len)

@@ -296,7 +296,7 @@ static bool block_room(struct window *w)
 {
 	int next;
 
-	if (w->block != NO_BLOCK && !w->blocks->b[w->block].waiting)
+	if (w->block != NO_BLOCK && !w->blocks->b[w->block].waiting && !w->blocks->b[w->block].lent)
 		return true;
 	next = blocks_take(w->blocks);
 	if (next == NO_BLOCK)

@@ -220,16 +220,12 @@ static bool has_payload(uint32_t type)
 	return type == DA_REC_AUXTRACE || type == DA_REC_TRACING_DATA;
 }
 
-/* A record of this input was lent that has a payload. */
-static void begin_payload(struct da_reader *r, size_t input, const struct raw *raw,
-			  struct da_rec *rec)
+static void take_payload(const struct raw *raw, uint32_t input, struct da_rec *rec)
 {
 	rec->payload_total = raw->payload_total;
 	rec->payload_at = raw->payload_at;
 	rec->payload_avail = raw->payload_avail;
-	rec->payload_input = (uint32_t)input;
-	if (!r->leave_payloads)
-		pieces_begin(&r->pieces, &r->inputs[input], raw);
+	rec->payload_input = input;
 }
 
 /* ---- turns of several streams ---- */
@@ -243,7 +239,7 @@ static uint64_t turn_bytes(const struct da_reader *r)
 
 /* The stream that lags behind reads next. What all of them have passed by a whole turn may go: within a
  * stream, which is one CPU's ring, records are nearly in order. */
-static int next_turn(struct da_reader *r)
+static void next_turn(struct da_reader *r)
 {
 	uint64_t limit = UINT64_MAX;
 	size_t best = r->nr_streams;
@@ -261,32 +257,30 @@ static int next_turn(struct da_reader *r)
 	}
 	if (best == r->nr_streams) {
 		r->ended = true;
-		return sorter_work(r->sorter, true);
+		return;
 	}
 	r->turn = best;
 	r->turn_start = r->progress[best].max;
 	r->turn_left = turn_bytes(r);
 	sorter_limit(r->sorter, limit);
-	return sorter_work(r->sorter, false);
 }
 
 /* A record of this stream was read; time 0: it has none. */
-static int took_turn(struct da_reader *r, uint32_t size, uint64_t time)
+static void took_turn(struct da_reader *r, uint32_t size, uint64_t time)
 {
 	struct progress *p = &r->progress[r->turn];
 
 	if (r->nr_streams == 1)
-		return 0;
+		return;
 	if (time > p->max)
 		p->max = time;
-	if (size < r->turn_left) {
+	if (size < r->turn_left)
 		r->turn_left -= size;
-		return 0;
-	}
-	return next_turn(r);
+	else
+		next_turn(r);
 }
 
-/* ---- da_reader_next() ---- */
+/* ---- reading ---- */
 
 static void damaged_record(struct da_reader *r, const struct stream *s, const struct raw *raw)
 {
@@ -298,18 +292,23 @@ static void damaged_record(struct da_reader *r, const struct stream *s, const st
 		s->in->name, (unsigned long long)raw->offset, raw->type, raw->size);
 }
 
-/* Whose record one is, in a number for the sorter. */
+/* Whose record one is, in a number for the sorter: that of its event, or one of these. */
 #define WHO_ZERO (1u << 29) /* laid out by the first event, and not its record */
 #define WHO_NONE (1u << 30) /* nobody's */
 
 static uint32_t pack(const struct who *w)
 {
-	return w->layout == NO_EVENT ? WHO_NONE : w->event == NO_EVENT ? WHO_ZERO : w->event;
+	if (w->layout == NO_EVENT)
+		return WHO_NONE;
+	if (w->event == NO_EVENT)
+		return WHO_ZERO;
+	return w->kind == KIND_SAMPLE ? WHO_SAMPLE | w->event : w->event;
 }
 
 static struct who unpack(uint32_t packed, uint32_t type)
 {
-	struct who w = {.kind = kind_of(type), .event = packed, .layout = packed};
+	uint32_t event = packed & ~WHO_SAMPLE;
+	struct who w = {.kind = kind_of(type), .event = event, .layout = event};
 
 	if (packed == WHO_NONE)
 		w.event = w.layout = NO_EVENT;
@@ -318,6 +317,7 @@ static struct who unpack(uint32_t packed, uint32_t type)
 	return w;
 }
 
+/* time 0: none. */
 static int sort_in(struct da_reader *r, const struct raw *raw, const struct who *w, uint64_t time)
 {
 	struct held h = {.raw = *raw,
@@ -325,25 +325,27 @@ static int sort_in(struct da_reader *r, const struct raw *raw, const struct who 
 			 .who = pack(w),
 			 .input = (uint32_t)r->turn,
 			 .has_payload = has_payload(raw->type)};
-	int ret = sorter_put(r->sorter, &h);
 
-	return ret < 0 ? ret : sorter_work(r->sorter, false);
+	if (!time && raw->type != DA_REC_AUXTRACE)
+		return sorter_put_first(r->sorter, &h);
+	if (!time)
+		h.time = r->sorter->max;
+	return sorter_put(r->sorter, &h);
 }
 
 /* A recorder's pass over its CPUs is over. */
-static int round_end(struct da_reader *r)
+static void round_end(struct da_reader *r)
 {
 	uint64_t limit = r->round_limit;
 
 	if (r->nr_streams > 1)
-		return 0; /* turns take the place of rounds */
-	r->round_limit = sorter_max_time(r->sorter);
+		return; /* turns take the place of rounds */
+	r->round_limit = r->sorter->max;
 	sorter_limit(r->sorter, limit);
-	return sorter_work(r->sorter, false);
 }
 
-/* Reads one record. 1: it is given at once; 0: it waits in the sorter, or was skipped; negative: failed. */
-static int read_one(struct da_reader *r, struct da_rec *rec)
+/* Reads one record into the sorter. Negative: failed. */
+static int read_one(struct da_reader *r)
 {
 	struct stream *s = &r->streams[r->turn];
 	uint64_t time;
@@ -356,78 +358,224 @@ static int read_one(struct da_reader *r, struct da_rec *rec)
 		return ret;
 	if (!ret) {
 		r->progress[r->turn].ended = true;
-		return next_turn(r) < 0 ? reader_no_memory(r, &r->failed) : 0;
+		next_turn(r);
+		return 0;
 	}
 	if (!identify(r, &raw, &w)) {
 		damaged_record(r, s, &raw);
-		return took_turn(r, raw.size, 0) < 0 ? reader_no_memory(r, &r->failed) : 0;
+		took_turn(r, raw.size, 0);
+		return 0;
 	}
 	r->info.unknown_ids += w.unknown_id;
 	time = time_of(r, &raw, &w);
-	if (time || raw.type == DA_REC_AUXTRACE) {
-		ret = sort_in(r, &raw, &w, time ? time : sorter_max_time(r->sorter));
-		if (ret < 0 || took_turn(r, raw.size, time) < 0)
-			return reader_no_memory(r, &r->failed);
-		return 0;
-	}
-	lend(r, &raw, &w, rec);
-	if (raw.type == DA_REC_FINISHED_ROUND && round_end(r) < 0)
+	if (sort_in(r, &raw, &w, time) < 0)
 		return reader_no_memory(r, &r->failed);
-	if (has_payload(raw.type))
-		begin_payload(r, r->turn, &raw, rec);
-	return 1;
+	if (raw.type == DA_REC_FINISHED_ROUND)
+		round_end(r);
+	took_turn(r, raw.size, time);
+	return 0;
 }
 
-/* Fills *rec with the next record, but for its payload. */
-static int next_record(struct da_reader *r, struct da_rec *rec)
+/* ---- many samples at once ---- */
+
+static uint32_t quick_event(struct da_reader *r, const uint8_t *p)
+{
+	uint64_t id;
+	struct id_cache *c;
+
+	if (r->events.quick_id == NO_OFFSET)
+		return 0; /* the only one */
+	memcpy(&id, p + r->events.quick_id, sizeof(id));
+	c = &r->ids[id & (IDS_CACHED - 1)];
+	if (c->id != id || c->event == NO_EVENT)
+		*c = (struct id_cache){id, events_by_id(&r->events, id)};
+	return c->event;
+}
+
+/* Takes the samples that come next as long as nothing about them is odd: what read_one() does, for the usual
+ * records. */
+static int read_samples(struct da_reader *r)
+{
+	const struct events *e = &r->events;
+	struct sorter *so = r->sorter;
+	struct stream *s = &r->streams[0];
+	const struct window *w = &s->win;
+	size_t at, end;
+
+	if (r->swap || r->nr_streams > 1 || e->quick_time == NO_OFFSET || w->block == NO_BLOCK ||
+	    s->in_zip || s->pos < w->off || s->pos - w->off > w->len || s->pos >= s->data_end)
+		return 0;
+	at = (size_t)(s->pos - w->off);
+	end = s->data_end - w->off < w->len ? (size_t)(s->data_end - w->off) : w->len;
+	while (end - at >= REC_HEADER && !sorter_due(so)) {
+		const uint8_t *p = w->buf + at;
+		uint32_t type, event;
+		uint16_t size;
+		uint64_t time;
+
+		memcpy(&type, p, sizeof(type));
+		memcpy(&size, p + 6, sizeof(size));
+		if (type != DA_REC_SAMPLE || size < e->quick_min || size > end - at)
+			break;
+		memcpy(&time, p + e->quick_time, sizeof(time));
+		event = quick_event(r, p);
+		if (!time || time == UINT64_MAX || event == NO_EVENT)
+			break;
+		if (entries_room(&so->e) < 0)
+			return reader_no_memory(r, &r->failed);
+		sorter_add(so, time, place_at(w->block, at), WHO_SAMPLE | event, size);
+		at += size;
+	}
+	s->pos = w->off + at;
+	return 0;
+}
+
+/* ---- batches ---- */
+
+int reader_fill(struct da_reader *r, struct da_batch *b)
+{
+	for (;;) {
+		while (!r->ended && !sorter_due(r->sorter)) {
+			if (read_samples(r) < 0 || (!sorter_due(r->sorter) && read_one(r) < 0))
+				return -1;
+		}
+		if (sorter_cut(r->sorter, b, r->ended) < 0)
+			return reader_no_memory(r, &r->failed);
+		r->info.late_records = r->sorter->late;
+		if (b->first.nr || b->e.nr)
+			return 1;
+		if (r->ended)
+			return 0;
+	}
+}
+
+int da_reader_batch(struct da_reader *r, struct da_batch **out, struct da_error *err)
+{
+	struct da_batch *b = NULL;
+	int ret = -1;
+
+	for (size_t i = 0; i < DA_BATCHES && !b; i++)
+		b = r->batches[i].taken ? NULL : &r->batches[i];
+	if (!b || r->no_container)
+		return da_fail(err, DA_EBUG, 0, "no further batch of '%s' can be taken", r->path);
+	if (!r->failed.code)
+		ret = reader_fill(r, b);
+	if (ret < 0)
+		return da_fail(err, r->failed.code, 0, "%s", r->failed.msg);
+	b->taken = ret > 0;
+	*out = ret > 0 ? b : NULL;
+	return ret;
+}
+
+void da_reader_return(struct da_reader *r, struct da_batch *b)
+{
+	if (!b)
+		return;
+	sorter_return(r->sorter, b);
+	b->taken = false;
+}
+
+size_t da_reader_lent(const struct da_reader *r)
+{
+	size_t blocks = 0;
+
+	for (size_t i = 0; i < BLOCKS_MAX; i++)
+		blocks += r->blocks.b[i].lent != 0;
+	return blocks * BLOCK_BYTES;
+}
+
+void da_reader_loose(struct da_reader *r, uint64_t span_ns, uint64_t align_ns)
+{
+	r->sorter->loose = true;
+	r->sorter->align = align_ns;
+	for (size_t i = 0; i < DA_BATCHES; i++)
+		r->batches[i].span = span_ns;
+}
+
+bool da_batch_next(const struct da_reader *r, struct da_batch *b, struct da_rec *rec)
 {
 	struct held h;
 	struct who w;
-	int ret;
 
-	while (!sorter_get(r->sorter, &h)) {
-		if (r->ended)
-			return 0;
-		ret = read_one(r, rec);
-		if (ret)
-			return ret;
-	}
+	if (!batch_next(b, &r->blocks, r->swap, &h))
+		return false;
 	h.raw.type = u32_at(h.raw.bytes, r->swap);
 	h.raw.misc = u16_at(h.raw.bytes + 4, r->swap);
 	w = unpack(h.who, h.raw.type);
 	lend(r, &h.raw, &w, rec);
 	if (h.has_payload)
-		begin_payload(r, h.input, &h.raw, rec);
-	return 1;
+		take_payload(&h.raw, h.input, rec);
+	return true;
 }
 
-/* The first record with a payload, and each further piece of it. */
-static int next_piece(struct da_reader *r, struct da_rec *rec)
+size_t da_batch_samples(const struct da_reader *r, struct da_batch *b, struct da_sample_at *out,
+			size_t max)
 {
-	if (pieces_next(&r->pieces, rec, &r->failed) < 0)
-		return -1;
-	r->piece_rec = *rec;
+	const struct entry *e;
+	size_t n = batch_samples(b, &e, max);
+
+	for (size_t i = 0; i < n; i++) {
+		out[i] = (struct da_sample_at){.bytes = place_bytes(&r->blocks, e[i].place),
+					       .time_ns = e[i].time,
+					       .event = e[i].who & ~WHO_SAMPLE,
+					       .place = e[i].place};
+		__builtin_prefetch(out[i].bytes);
+		__builtin_prefetch(out[i].bytes + 64);
+	}
+	return n;
+}
+
+struct da_batch_size da_batch_size(const struct da_batch *b)
+{
+	return (struct da_batch_size){
+		.first = b->first.nr, .samples = b->nr_samples, .others = b->e.nr - b->nr_samples};
+}
+
+void da_sample_rec(const struct da_reader *r, const struct da_sample_at *s, struct da_rec *rec)
+{
+	struct raw raw = {.type = DA_REC_SAMPLE,
+			  .misc = u16_at(s->bytes + 4, r->swap),
+			  .size = place_size(&r->blocks, s->place, r->swap),
+			  .bytes = s->bytes,
+			  .offset = place_offset(&r->blocks, s->place)};
+	struct who w = {.kind = KIND_SAMPLE, .event = s->event, .layout = s->event};
+
+	lend(r, &raw, &w, rec);
+}
+
+/* ---- da_reader_next() ---- */
+
+/* Fills *rec with the next record, but for its payload. */
+static int next_record(struct da_reader *r, struct da_rec *rec, struct da_error *err)
+{
+	int ret;
+
+	while (!r->batch || !da_batch_next(r, r->batch, rec)) {
+		da_reader_return(r, r->batch);
+		ret = da_reader_batch(r, &r->batch, err);
+		if (ret <= 0)
+			return ret;
+	}
+	if (rec->payload_at && !r->leave_payloads)
+		pieces_begin(&r->pieces, &r->inputs[rec->payload_input], rec);
 	return 1;
 }
 
 int da_reader_next(struct da_reader *r, struct da_rec *rec, struct da_error *err)
 {
-	int ret = 0;
+	int ret = 1;
 
 	if (r->no_container)
 		return raw_next(r, rec);
-	if (!r->failed.code && r->pieces.active) {
+	if (r->pieces.active)
 		*rec = r->piece_rec;
-		ret = next_piece(r, rec);
-	} else if (!r->failed.code) {
-		ret = next_record(r, rec);
-		if (ret > 0 && r->pieces.active)
-			ret = next_piece(r, rec);
-	}
-	if (r->failed.code)
-		return da_fail(err, r->failed.code, 0, "%s", r->failed.msg);
-	r->info.late_records = sorter_late(r->sorter);
-	return ret;
+	else
+		ret = next_record(r, rec, err);
+	if (ret <= 0 || !r->pieces.active)
+		return ret;
+	ret = pieces_next(&r->pieces, rec, err);
+	r->piece_rec = *rec;
+	return ret < 0 ? ret : 1;
 }
 
 /* ---- da_reader_scan() ---- */
@@ -453,7 +601,8 @@ static int scan_record(const struct da_reader *r, struct scan *sc, const struct 
 	lend(r, raw, &w, &rec);
 	if (!has_payload(raw->type))
 		return sc->fn(sc->ctx, &rec);
-	pieces_begin(&sc->pieces, s->in, raw);
+	take_payload(raw, (uint32_t)(s->in - r->inputs), &rec);
+	pieces_begin(&sc->pieces, s->in, &rec);
 	do {
 		ret = pieces_next(&sc->pieces, &rec, err);
 		if (!ret)

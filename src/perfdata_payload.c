@@ -9,12 +9,12 @@
 
 #include "perfdata_priv.h"
 
-void pieces_begin(struct pieces *p, const struct input *in, const struct raw *raw)
+void pieces_begin(struct pieces *p, const struct input *in, const struct da_rec *rec)
 {
 	p->in = in;
-	p->at = raw->payload_at;
-	p->total = raw->payload_total;
-	p->avail = raw->payload_avail;
+	p->at = rec->payload_at;
+	p->total = rec->payload_total;
+	p->avail = rec->payload_avail;
 	p->done = 0;
 	p->active = true;
 }

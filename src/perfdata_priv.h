@@ -13,6 +13,7 @@
  *   perfdata_stream.c   records of one file, in file order
  *   perfdata_unzip.c    COMPRESSED records to plain records (owner of libzstd)
  *   perfdata_sort.c     the window in which records are brought into time order
+ *   perfdata_batch.c    records that left it, and in which order they are given
  *   perfdata_payload.c  bytes that follow a record
  *   perfdata_next.c     da_reader_next() and da_reader_scan()
  *
@@ -55,21 +56,24 @@ void input_close(struct input *in);
 /* ---- blocks ---- */
 
 #define BLOCK_BYTES (256u << 10)
-#define BLOCKS_FULL 64                /* so many in use: the sorter must let records go */
-#define BLOCKS_MAX  (3 * BLOCKS_FULL) /* what it may copy meanwhile included; below 256 */
-#define NO_BLOCK    (-1)
+#define BLOCKS_FULL 64 /* so many in use: the sorter must let records go */
+#define BLOCKS_MAX                                                                                 \
+	255 /* the two batches that have left it and what it may copy meanwhile included */
+#define NO_BLOCK (-1)
 
 struct block {
 	uint8_t *p;       /* BLOCK_BYTES, allocated on first use */
 	uint64_t off;     /* file offset of p[0]; not for copies */
 	uint32_t waiting; /* records in it that the sorter holds */
+	uint32_t lent;    /* records in it that are in a batch */
 	bool pinned;      /* somebody writes to it */
 	bool copies;      /* holds copied records, each behind a u64 with its file offset */
 };
 
 struct blocks {
 	struct block b[BLOCKS_MAX];
-	unsigned in_use;
+	unsigned
+		in_use; /* pinned, or with records that wait: the same whoever consumes batches how fast */
 };
 
 /* Zero-initialised it has no blocks. */
@@ -130,6 +134,8 @@ struct events {
 	size_t nr_ids;
 	bool same_layout; /* records of all events are laid out alike */
 	bool partial;     /* attrs were lost: a record may belong to an event that is not here */
+	/* Samples of all events have their id and time here; NO_OFFSET: not so. quick_min: the shortest. */
+	uint16_t quick_id, quick_time, quick_min;
 	/* Where the id is in every event's records; NO_OFFSET if they differ or have none. */
 	uint16_t id_at;       /* in a SAMPLE, from its start */
 	uint16_t id_from_end; /* in a trailer, bytes from its end */
@@ -140,6 +146,8 @@ void events_release(struct events *e);
 int events_add(struct events *e, const struct da_attr *a, uint64_t *ids, size_t nr_ids);
 /* After the last one: id map, common positions. -DA_ENOMEM. */
 int events_freeze(struct events *e);
+/* When all is known about the events: quick_id, quick_time, quick_min. */
+void events_quick(struct events *e);
 int events_set_name(struct events *e, size_t i, const char *name, size_t len);
 /* Events without a name get da_attr_name(). */
 int events_name_rest(struct events *e);
@@ -252,34 +260,162 @@ void features_release(struct features *f);
 
 /* ---- sorter ---- */
 
-/* A record that waits. `who` is the caller's: whose record it is. */
+/* A record under way. `who` is the caller's: whose record it is, and WHO_SAMPLE. */
 struct held {
-	/* Given back without type and misc; its bytes are valid until the next sorter_put(). */
-	struct raw raw;
+	struct raw raw; /* of a record that comes out of a batch: without type and misc */
 	uint64_t time;
 	uint32_t who;   /* less than WHO_MAX */
 	uint32_t input; /* index of the input that holds the payload */
 	bool has_payload;
 };
 
-#define WHO_MAX (1u << 31)
+#define WHO_MAX    (1u << 31)
+#define WHO_SAMPLE (1u << 28) /* a sample of a known event: who is this and its number */
 
-struct sorter;
+/* Where a record is: its block in the upper 14 bits, its place in the block in the lower 18. */
+#define PLACE_BITS 18
+_Static_assert(BLOCK_BYTES <= 1u << PLACE_BITS && BLOCKS_MAX <= 1u << (32 - PLACE_BITS),
+	       "a place is a block and an offset in it");
+
+struct entry {
+	uint64_t time;
+	uint32_t place;
+	uint32_t who; /* IN_PAYLOADS and an index of payloads, else the caller's */
+};
+
+#define IN_PAYLOADS WHO_MAX
+
+struct payload {
+	uint64_t at, total, avail;
+	uint32_t input, who;
+};
+
+struct entries {
+	struct entry *e;
+	size_t nr, cap;
+};
+
+#define RUNS_MAX 256 /* runs that are kept apart */
+
+/* An entry of a batch that is no sample. */
+struct other {
+	uint64_t time;
+	uint32_t at;
+};
+
+/* What has left the sorter together. */
+struct da_batch {
+	struct entries first; /* records without a time: before all others */
+	struct entries e;
+	uint32_t run[RUNS_MAX + 1]; /* first entry of each run; run[nr_runs] is e.nr */
+	unsigned nr_runs;
+	struct payload *payloads;
+	size_t nr_payloads, cap_payloads;
+	struct other *other; /* in order of time; only if there are several runs */
+	size_t nr_other, cap_other;
+	uint64_t span;     /* of several runs samples within so many ns may change their order */
+	size_t nr_samples; /* of e; the others are no samples of known events */
+	bool taken;        /* somebody has it */
+	/* how far it has been given */
+	size_t at_first, at_other;
+	uint32_t pos[RUNS_MAX];  /* next entry of each run */
+	uint32_t stop[RUNS_MAX]; /* up to there before anything else is given */
+	unsigned at_run;
+	bool sliced;     /* stop[] is known */
+	bool then_other; /* and behind it comes other[at_other] */
+};
+
+struct sorter {
+	struct blocks *blocks;
+	bool swap;
+	bool loose;     /* samples need not be in order of time, see da_reader_loose() */
+	uint64_t align; /* then batches end before multiples of so many ns, if they can */
+	int copy_block; /* copies go to it from copy_at on; NO_BLOCK: to a new one */
+	uint32_t copy_at;
+	struct entries first, e, tmp;
+	uint32_t run[RUNS_MAX]; /* where each run begins, unless there are more */
+	unsigned nr_runs;
+	uint32_t *merge_runs; /* first entry of each run, while merging */
+	size_t cap_merge_runs;
+	struct payload *payloads;
+	size_t nr_payloads, cap_payloads;
+	size_t nr_other;    /* entries that are no samples */
+	size_t fresh;       /* bytes put since the flush before */
+	size_t fresh_first; /* the same of records without a time */
+	bool limit_new;     /* the limit has risen since the flush before */
+	uint64_t limit;     /* records up to it may go */
+	uint64_t given;     /* latest time that went */
+	uint64_t last;      /* time of the last entry */
+	uint64_t max, late;
+};
+
+#define ENTRIES_MAX (256u << 10) /* records */
+#define BATCH_BYTES (512u << 10) /* a sort of less is not worth its cost */
 
 struct sorter *sorter_new(struct blocks *blocks, bool swap);
 void sorter_free(struct sorter *s);
-/* Takes a record in: its bytes stay where they are if they are in a block, else they are copied. Only when
- * sorter_get() has given all that was ready. */
+/* Takes a record in: its bytes stay where they are if they are in a block, else they are copied. */
 int sorter_put(struct sorter *s, const struct held *h);
+/* The same of a record without a time: it goes before all that wait. */
+int sorter_put_first(struct sorter *s, const struct held *h);
 /* No record with a time up to `limit` will follow any more (as far as anybody knows). */
 void sorter_limit(struct sorter *s, uint64_t limit);
-/* Call after each put: sorts and makes records ready when enough of them are below the limit, or the
- * window is full. end: all that is left. */
-int sorter_work(struct sorter *s, bool end);
-/* Next record in time order; false: none is ready. */
-bool sorter_get(struct sorter *s, struct held *out);
-uint64_t sorter_late(const struct sorter *s);
-uint64_t sorter_max_time(const struct sorter *s);
+/* Are enough records below the limit, or is the window full? */
+static inline bool sorter_due(const struct sorter *s)
+{
+	return (s->limit_new && s->fresh >= BATCH_BYTES) || s->blocks->in_use >= BLOCKS_FULL ||
+	       s->e.nr >= ENTRIES_MAX || s->fresh_first >= BATCH_BYTES;
+}
+
+/* What may go, in b, which held nothing. end: all that is left. */
+int sorter_cut(struct sorter *s, struct da_batch *b, bool end);
+/* Nobody uses the records of b any more. */
+void sorter_return(struct sorter *s, struct da_batch *b);
+/* Room for an entry more. */
+int entries_room(struct entries *v);
+
+/* A record in a block, as sorter_put(); there is room for it. */
+static inline void sorter_add(struct sorter *s, uint64_t time, uint32_t place, uint32_t who,
+			      uint32_t size)
+{
+	if (time < s->last || !s->e.nr) {
+		if (s->nr_runs < RUNS_MAX)
+			s->run[s->nr_runs] = (uint32_t)s->e.nr;
+		s->nr_runs++;
+	}
+	s->last = time;
+	if (time < s->given)
+		s->late++;
+	if (time > s->max)
+		s->max = time;
+	s->e.e[s->e.nr++] = (struct entry){time, place, who};
+	s->blocks->b[place >> PLACE_BITS].waiting++;
+	s->nr_other += !(who & WHO_SAMPLE);
+	s->fresh += size;
+}
+
+static inline uint32_t place_at(int block, size_t at)
+{
+	return (uint32_t)block << PLACE_BITS | (uint32_t)at;
+}
+
+static inline const uint8_t *place_bytes(const struct blocks *bs, uint32_t place)
+{
+	return bs->b[place >> PLACE_BITS].p + (place & ((1u << PLACE_BITS) - 1));
+}
+
+uint64_t place_offset(const struct blocks *bs, uint32_t place);
+uint32_t place_size(const struct blocks *bs, uint32_t place, bool swap);
+
+/* ---- batches ---- */
+
+void batch_release(struct da_batch *b);
+/* Nothing of it has been given yet. */
+void batch_begin(struct da_batch *b);
+/* The next record, in order; false: none is left. */
+bool batch_next(struct da_batch *b, const struct blocks *bs, bool swap, struct held *out);
+/* Samples that come next, at most max, *e the first of them. 0: something else comes, or nothing. */
+size_t batch_samples(struct da_batch *b, const struct entry **e, size_t max);
 
 /* ---- payloads ---- */
 
@@ -291,11 +427,19 @@ struct pieces {
 	bool active;
 };
 
-void pieces_begin(struct pieces *p, const struct input *in, const struct raw *raw);
+void pieces_begin(struct pieces *p, const struct input *in, const struct da_rec *rec);
 /* The next piece into *rec; negative: I/O error or out of memory. */
 int pieces_next(struct pieces *p, struct da_rec *rec, struct da_error *err);
 
 /* ---- reader ---- */
+
+/* Events of the ids that were seen last. */
+struct id_cache {
+	uint64_t id;
+	uint32_t event; /* NO_EVENT: none yet */
+};
+
+#define IDS_CACHED 256 /* power of two */
 
 /* Progress of one stream in time, for merging several. */
 struct progress {
@@ -324,6 +468,9 @@ struct da_reader {
 	struct progress *progress;
 	struct blocks blocks;
 	struct sorter *sorter;
+	struct da_batch batches[DA_BATCHES];
+	struct da_batch *batch; /* of da_reader_next() */
+	struct id_cache ids[IDS_CACHED];
 	uint64_t round_limit; /* maximum time at the last FINISHED_ROUND */
 	struct pieces pieces;
 	struct da_rec piece_rec;
@@ -335,6 +482,9 @@ struct da_reader {
 	uint64_t raw_at;     /* bytes that were given */
 	uint64_t raw_rec[6]; /* the record that lends them */
 };
+
+/* Reads until a batch is due, and makes it in b. 1, 0: the end and nothing is left; negative: failed. */
+int reader_fill(struct da_reader *r, struct da_batch *b);
 
 /* Counts damage: sets info.damaged and keeps a bounded number of messages. */
 void reader_damage(struct da_reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -306,6 +306,9 @@ static int open_streams(struct da_reader *r, const struct stream *first, struct 
 	r->sorter = sorter_new(&r->blocks, r->swap);
 	if (!r->streams || !r->progress || !r->sorter)
 		return reader_no_memory(r, err);
+	events_quick(&r->events);
+	for (size_t i = 0; i < IDS_CACHED; i++)
+		r->ids[i].event = NO_EVENT;
 	if (window < WINDOW_MIN)
 		window = WINDOW_MIN;
 	for (size_t i = 0; i < r->nr_inputs; i++) {
@@ -407,6 +410,8 @@ void da_reader_close(struct da_reader *r)
 	free(r->streams);
 	free(r->progress);
 	sorter_free(r->sorter);
+	for (size_t i = 0; i < sizeof(r->batches) / sizeof(r->batches[0]); i++)
+		batch_release(&r->batches[i]);
 	blocks_release(&r->blocks);
 	free(r->pieces.buf);
 	events_release(&r->events);

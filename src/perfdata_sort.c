@@ -16,55 +16,21 @@
  * (unfolded, or of one of many files) are copied into blocks of their own, and so are those that would keep
  * too many blocks from being used again. Per record there is an entry of 16 bytes and no allocation; entries
  * are merged run by run, and nothing is done for those that are in order already.
+ *
+ * What goes leaves as a batch (perfdata_batch.c). Which records it has depends on what was put alone, not on
+ * when earlier batches were given back: a reader's results must not depend on who is faster. Where the order
+ * of samples does not matter the runs leave as they are, and nothing is merged.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "perfdata_priv.h"
 
-#define ENTRIES_MAX (256u << 10) /* records */
-#define BATCH_BYTES (512u << 10) /* a sort of less is not worth its cost */
-#define RUN_MIN     16           /* shorter runs are made that long by insertion */
-#define CAP_FIRST   1024u
-#define KEPT_MIN    (BLOCKS_FULL / 2) /* blocks in use; with fewer the window is far from full */
-#define IN_PAYLOADS WHO_MAX           /* who: an index of payloads, not of the caller */
-#define NO_PAYLOAD  UINT32_MAX
-
-/* Where a record is: its block in the upper 8 bits, its place in the block in the lower 24. */
-#define PLACE_BITS 24
-
-struct entry {
-	uint64_t time;
-	uint32_t place;
-	uint32_t who;
-};
-
-struct payload {
-	uint64_t at, total, avail;
-	uint32_t input, who;
-	uint32_t next; /* free one */
-};
-
-struct sorter {
-	struct blocks *blocks;
-	bool swap;
-	int copy_block; /* copies go to it from copy_at on; NO_BLOCK: to a new one */
-	uint32_t copy_at;
-	struct entry *e, *tmp; /* nr entries in e; both have room for cap */
-	uint32_t *runs;        /* first entry of each run, while merging */
-	size_t nr, cap;
-	struct payload *payloads;
-	uint32_t nr_payloads, cap_payloads, free_payload;
-	size_t sorted;      /* e[0, sorted) stayed behind the flush before */
-	size_t head, ready; /* e[head, ready) can be taken */
-	size_t fresh;       /* bytes put since the flush before */
-	size_t waiting;     /* bytes of all records in e */
-	bool in_order;      /* e[0, nr) is in order as it is */
-	bool limit_new;     /* the limit has risen since the flush before */
-	uint64_t limit;     /* records up to it may go */
-	uint64_t given;     /* latest time that went */
-	uint64_t max, late;
-};
+#define RUN_MIN   16 /* shorter runs are made that long by insertion */
+#define CAP_FIRST 1024u
+#define KEPT_MIN  (BLOCKS_FULL / 2) /* blocks in use; with fewer the window is far from full */
+/* With so many records of other kinds among samples, keeping runs apart costs more than merging them. */
+#define OTHER_SHARE 16
 
 struct sorter *sorter_new(struct blocks *blocks, bool swap)
 {
@@ -75,8 +41,6 @@ struct sorter *sorter_new(struct blocks *blocks, bool swap)
 	s->blocks = blocks;
 	s->swap = swap;
 	s->copy_block = NO_BLOCK;
-	s->free_payload = NO_PAYLOAD;
-	s->in_order = true;
 	return s;
 }
 
@@ -84,70 +48,87 @@ void sorter_free(struct sorter *s)
 {
 	if (!s)
 		return;
-	free(s->e);
-	free(s->tmp);
-	free(s->runs);
+	free(s->first.e);
+	free(s->e.e);
+	free(s->tmp.e);
+	free(s->merge_runs);
 	free(s->payloads);
 	free(s);
 }
 
 /* ---- room ---- */
 
-static int entry_room(struct sorter *s)
+static int entries_reserve(struct entries *v, size_t nr)
 {
-	size_t cap = s->cap ? 2 * s->cap : CAP_FIRST;
+	size_t cap = v->cap ? v->cap : CAP_FIRST;
 	struct entry *e;
+
+	if (nr <= v->cap)
+		return 0;
+	while (cap < nr)
+		cap *= 2;
+	e = reallocarray(v->e, cap, sizeof(*e));
+	if (!e)
+		return -DA_ENOMEM;
+	v->e = e;
+	v->cap = cap;
+	return 0;
+}
+
+int entries_room(struct entries *v)
+{
+	return v->nr < v->cap ? 0 : entries_reserve(v, v->nr + 1);
+}
+
+static int merge_room(struct sorter *s)
+{
+	size_t cap = s->e.cap / RUN_MIN + 3;
 	uint32_t *runs;
 
-	if (s->nr < s->cap)
+	if (entries_reserve(&s->tmp, s->e.cap) < 0)
+		return -DA_ENOMEM;
+	if (cap <= s->cap_merge_runs)
 		return 0;
-	e = reallocarray(s->e, cap, sizeof(*e));
-	if (!e)
-		return -DA_ENOMEM;
-	s->e = e;
-	e = reallocarray(s->tmp, cap, sizeof(*e));
-	if (!e)
-		return -DA_ENOMEM;
-	s->tmp = e;
-	runs = reallocarray(s->runs, cap / RUN_MIN + 3, sizeof(*runs));
+	runs = reallocarray(s->merge_runs, cap, sizeof(*runs));
 	if (!runs)
 		return -DA_ENOMEM;
-	s->runs = runs;
-	s->cap = cap;
+	s->merge_runs = runs;
+	s->cap_merge_runs = cap;
 	return 0;
 }
 
 /* ---- places ---- */
-
-static uint32_t place_at(int block, size_t at)
-{
-	return (uint32_t)block << PLACE_BITS | (uint32_t)at;
-}
 
 static unsigned block_of(uint32_t place)
 {
 	return place >> PLACE_BITS;
 }
 
-static uint32_t at_of(uint32_t place)
+uint64_t place_offset(const struct blocks *bs, uint32_t place)
 {
-	return place & ((1u << PLACE_BITS) - 1);
-}
-
-static const uint8_t *bytes_of(const struct sorter *s, uint32_t place)
-{
-	return s->blocks->b[block_of(place)].p + at_of(place);
-}
-
-static uint64_t offset_of(const struct sorter *s, uint32_t place)
-{
-	const struct block *b = &s->blocks->b[block_of(place)];
+	const struct block *b = &bs->b[block_of(place)];
 	uint64_t offset;
 
 	if (!b->copies)
-		return b->off + at_of(place);
-	memcpy(&offset, b->p + at_of(place) - sizeof(offset), sizeof(offset));
+		return b->off + (place & ((1u << PLACE_BITS) - 1));
+	memcpy(&offset, place_bytes(bs, place) - sizeof(offset), sizeof(offset));
 	return offset;
+}
+
+uint32_t place_size(const struct blocks *bs, uint32_t place, bool swap)
+{
+	uint16_t size;
+
+	memcpy(&size, place_bytes(bs, place) + 6, sizeof(size));
+	return swap ? __builtin_bswap16(size) : size;
+}
+
+/* The next copy goes to another block. */
+static void end_copies(struct sorter *s)
+{
+	if (s->copy_block != NO_BLOCK)
+		blocks_unpin(s->blocks, s->copy_block);
+	s->copy_block = NO_BLOCK;
 }
 
 /* Copies a record behind its file offset; false: out of memory. */
@@ -157,10 +138,8 @@ static bool copy(struct sorter *s, const uint8_t *bytes, uint32_t size, uint64_t
 	uint32_t need = (uint32_t)sizeof(offset) + ((size + 7) & ~7u);
 	uint8_t *p;
 
-	if (s->copy_block != NO_BLOCK && need > BLOCK_BYTES - s->copy_at) {
-		blocks_unpin(s->blocks, s->copy_block);
-		s->copy_block = NO_BLOCK;
-	}
+	if (s->copy_block != NO_BLOCK && need > BLOCK_BYTES - s->copy_at)
+		end_copies(s);
 	if (s->copy_block == NO_BLOCK) {
 		s->copy_block = blocks_take(s->blocks);
 		if (s->copy_block == NO_BLOCK)
@@ -175,123 +154,70 @@ static bool copy(struct sorter *s, const uint8_t *bytes, uint32_t size, uint64_t
 	s->copy_at += need;
 	return true;
 }
-static uint32_t size_of(const struct sorter *s, uint32_t place)
-{
-	uint16_t size;
 
-	memcpy(&size, bytes_of(s, place) + 6, sizeof(size));
-	return s->swap ? __builtin_bswap16(size) : size;
-}
-
-/* ---- payloads ---- */
+/* ---- in ---- */
 
 static int keep_payload(struct sorter *s, const struct held *h, uint32_t *who)
 {
-	uint32_t i = s->free_payload;
-	struct payload *p;
+	if (s->nr_payloads == s->cap_payloads) {
+		size_t cap = s->cap_payloads ? 2 * s->cap_payloads : 16;
+		struct payload *p = reallocarray(s->payloads, cap, sizeof(*p));
 
-	if (i != NO_PAYLOAD) {
-		s->free_payload = s->payloads[i].next;
-	} else {
-		if (s->nr_payloads == s->cap_payloads) {
-			uint32_t cap = s->cap_payloads ? 2 * s->cap_payloads : 16;
-
-			p = reallocarray(s->payloads, cap, sizeof(*p));
-			if (!p)
-				return -DA_ENOMEM;
-			s->payloads = p;
-			s->cap_payloads = cap;
-		}
-		i = s->nr_payloads++;
-	}
-	s->payloads[i] = (struct payload){.at = h->raw.payload_at,
-					  .total = h->raw.payload_total,
-					  .avail = h->raw.payload_avail,
-					  .input = h->input,
-					  .who = h->who};
-	*who = IN_PAYLOADS | i;
-	return 0;
-}
-
-static void drop_payload(struct sorter *s, uint32_t who)
-{
-	uint32_t i = who & ~IN_PAYLOADS;
-
-	s->payloads[i].next = s->free_payload;
-	s->free_payload = i;
-}
-
-/* ---- in and out ---- */
-
-/* Records left over that keep many blocks, a quarter of which is not theirs, are copied together: without
- * that the window would be full of what has been given. */
-static int compact(struct sorter *s)
-{
-	if (s->blocks->in_use < KEPT_MIN ||
-	    s->blocks->in_use * (size_t)BLOCK_BYTES / 4 * 3 < s->waiting)
-		return 0;
-	/* Not into a block that is emptied itself. */
-	if (s->copy_block != NO_BLOCK)
-		blocks_unpin(s->blocks, s->copy_block);
-	s->copy_block = NO_BLOCK;
-	for (size_t i = 0; i < s->nr; i++) {
-		uint32_t from = s->e[i].place, to;
-
-		if (!copy(s, bytes_of(s, from), size_of(s, from), offset_of(s, from), &to))
+		if (!p)
 			return -DA_ENOMEM;
-		s->blocks->b[block_of(to)].waiting++;
-		blocks_done(s->blocks, block_of(from));
-		s->e[i].place = to;
+		s->payloads = p;
+		s->cap_payloads = cap;
 	}
+	*who = IN_PAYLOADS | (uint32_t)s->nr_payloads;
+	s->payloads[s->nr_payloads++] = (struct payload){.at = h->raw.payload_at,
+							 .total = h->raw.payload_total,
+							 .avail = h->raw.payload_avail,
+							 .input = h->input,
+							 .who = h->who};
 	return 0;
 }
 
-/* What was given is dropped; what stays behind moves to the front. */
-static int reclaim(struct sorter *s)
+static int take_in(struct sorter *s, struct entries *v, const struct held *h, struct entry *e)
 {
-	for (size_t i = 0; i < s->ready; i++) {
-		const struct entry *e = &s->e[i];
-
-		blocks_done(s->blocks, block_of(e->place));
-		if (e->who & IN_PAYLOADS)
-			drop_payload(s, e->who);
-	}
-	s->nr -= s->ready;
-	memmove(s->e, s->e + s->ready, s->nr * sizeof(*s->e));
-	s->sorted = s->nr;
-	s->head = s->ready = 0;
-	s->fresh = 0;
-	if (s->copy_block != NO_BLOCK && !s->blocks->b[s->copy_block].waiting)
-		s->copy_at = 0;
-	return compact(s);
+	*e = (struct entry){.time = h->time, .who = h->who};
+	if (entries_room(v) < 0)
+		return -DA_ENOMEM;
+	if (h->raw.block != NO_BLOCK)
+		e->place = place_at(h->raw.block,
+				    (size_t)(h->raw.bytes - s->blocks->b[h->raw.block].p));
+	else if (!copy(s, h->raw.bytes, h->raw.size, h->raw.offset, &e->place))
+		return -DA_ENOMEM;
+	return h->has_payload ? keep_payload(s, h, &e->who) : 0;
 }
 
 int sorter_put(struct sorter *s, const struct held *h)
 {
-	struct entry e = {.time = h->time, .who = h->who};
+	struct entry e;
 
-	if (s->ready && reclaim(s) < 0)
+	if (take_in(s, &s->e, h, &e) < 0)
 		return -DA_ENOMEM;
-	if (entry_room(s) < 0)
-		return -DA_ENOMEM;
-	if (h->raw.block != NO_BLOCK)
-		e.place = place_at(h->raw.block,
-				   (size_t)(h->raw.bytes - s->blocks->b[h->raw.block].p));
-	else if (!copy(s, h->raw.bytes, h->raw.size, h->raw.offset, &e.place))
-		return -DA_ENOMEM;
-	if (h->has_payload && keep_payload(s, h, &e.who) < 0)
-		return -DA_ENOMEM;
-	s->blocks->b[block_of(e.place)].waiting++;
-	if (s->nr && h->time < s->e[s->nr - 1].time)
-		s->in_order = false;
-	if (h->time < s->given)
-		s->late++;
-	if (h->time > s->max)
-		s->max = h->time;
-	s->e[s->nr++] = e;
-	s->fresh += h->raw.size;
-	s->waiting += h->raw.size;
+	sorter_add(s, e.time, e.place, e.who, h->raw.size);
 	return 0;
+}
+
+int sorter_put_first(struct sorter *s, const struct held *h)
+{
+	struct entry e;
+
+	if (take_in(s, &s->first, h, &e) < 0)
+		return -DA_ENOMEM;
+	s->first.e[s->first.nr++] = e;
+	s->blocks->b[block_of(e.place)].waiting++;
+	s->fresh_first += h->raw.size;
+	return 0;
+}
+
+void sorter_limit(struct sorter *s, uint64_t limit)
+{
+	if (limit <= s->limit)
+		return;
+	s->limit = limit;
+	s->limit_new = true;
 }
 
 /* ---- order ---- */
@@ -309,150 +235,356 @@ static void insert(struct entry *e, size_t from, size_t ordered, size_t to)
 	}
 }
 
-/* Cuts e[0, nr) into runs that are in order; returns their number, s->runs[number] is nr. */
+/* Cuts e[0, nr) into runs that are in order; returns their number, merge_runs[number] is nr. */
 static size_t find_runs(struct sorter *s)
 {
-	size_t at = 0, nr = 0;
+	struct entry *e = s->e.e;
+	size_t at = 0, nr = 0, all = s->e.nr;
 
-	while (at < s->nr) {
-		size_t end = at < s->sorted ? s->sorted : at + 1;
+	while (at < all) {
+		size_t end = at + 1;
 
-		while (end < s->nr && s->e[end].time >= s->e[end - 1].time)
+		while (end < all && e[end].time >= e[end - 1].time)
 			end++;
-		if (end - at < RUN_MIN && end < s->nr) {
-			size_t to = s->nr - at < RUN_MIN ? s->nr : at + RUN_MIN;
+		if (end - at < RUN_MIN && end < all) {
+			size_t to = all - at < RUN_MIN ? all : at + RUN_MIN;
 
-			insert(s->e, at, end - at, to);
+			insert(e, at, end - at, to);
 			end = to;
 		}
-		s->runs[nr++] = (uint32_t)at;
+		s->merge_runs[nr++] = (uint32_t)at;
 		at = end;
 	}
-	s->runs[nr] = (uint32_t)s->nr;
+	s->merge_runs[nr] = (uint32_t)all;
 	return nr;
 }
 
-/* Stable: of equal times the left run's go first. */
+/* Stable: of equal times the left run's go first. Which run gives the next entry cannot be foreseen, so
+ * there is no branch on it. */
 static void merge(const struct entry *a, const struct entry *a_end, const struct entry *b,
 		  const struct entry *b_end, struct entry *to)
 {
-	while (a < a_end && b < b_end)
-		*to++ = b->time < a->time ? *b++ : *a++;
+	while (a < a_end && b < b_end) {
+		size_t right = b->time < a->time;
+		const struct entry *from = right ? b : a;
+
+		*to++ = *from;
+		b += right;
+		a += 1 - right;
+	}
 	while (a < a_end)
 		*to++ = *a++;
 	while (b < b_end)
 		*to++ = *b++;
 }
 
-static void sort(struct sorter *s)
+/* Makes one run of all. */
+static int sort(struct sorter *s)
 {
 	size_t nr;
 
-	if (s->in_order)
-		return;
+	if (s->nr_runs <= 1)
+		return 0;
+	if (merge_room(s) < 0)
+		return -DA_ENOMEM;
 	nr = find_runs(s);
 	while (nr > 1) {
-		struct entry *e = s->e;
-		size_t merged = 0;
+		struct entry *e = s->e.e;
+		size_t merged = 0, cap = s->e.cap;
 
 		for (size_t i = 0; i < nr; i += 2) {
-			size_t a = s->runs[i], b = s->runs[i + 1],
-			       end = i + 2 <= nr ? s->runs[i + 2] : b;
+			size_t a = s->merge_runs[i], b = s->merge_runs[i + 1],
+			       end = i + 2 <= nr ? s->merge_runs[i + 2] : b;
 
-			merge(e + a, e + b, e + b, e + end, s->tmp + a);
-			s->runs[merged++] = (uint32_t)a;
+			merge(e + a, e + b, e + b, e + end, s->tmp.e + a);
+			s->merge_runs[merged++] = (uint32_t)a;
 		}
-		s->runs[merged] = (uint32_t)s->nr;
+		s->merge_runs[merged] = (uint32_t)s->e.nr;
 		nr = merged;
-		s->e = s->tmp;
-		s->tmp = e;
+		s->e.e = s->tmp.e;
+		s->e.cap = s->tmp.cap;
+		s->tmp.e = e;
+		s->tmp.cap = cap;
 	}
-	s->in_order = true;
+	s->run[0] = 0;
+	s->nr_runs = 1;
+	return 0;
 }
 
-/* Entries with a time up to the limit; e is in order. */
-static size_t below(const struct sorter *s, uint64_t limit)
+/* Entries of e[from, to), which is in order, with a time up to the limit. */
+static size_t below(const struct entry *e, size_t from, size_t to, uint64_t limit)
 {
-	size_t lo = 0, hi = s->nr;
+	size_t lo = from, hi = to;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (s->e[mid].time <= limit)
+		if (e[mid].time <= limit)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo;
+	return lo - from;
 }
 
-void sorter_limit(struct sorter *s, uint64_t limit)
-{
-	if (limit <= s->limit)
-		return;
-	s->limit = limit;
-	s->limit_new = true;
-}
+/* ---- out ---- */
 
-int sorter_work(struct sorter *s, bool end)
+/* Records left over that keep many blocks, a quarter of which is not theirs, are copied together: without
+ * that the window would be full of what has been given. */
+static int compact(struct sorter *s)
 {
-	bool full = s->blocks->in_use >= BLOCKS_FULL || s->nr >= ENTRIES_MAX;
-	size_t go;
+	size_t bytes = 0;
 
-	if (s->ready && s->head == s->ready && reclaim(s) < 0)
-		return -DA_ENOMEM;
-	if (!s->nr || s->ready)
+	if (s->blocks->in_use < KEPT_MIN)
 		return 0;
-	if (!end && !full && (!s->limit_new || s->fresh < BATCH_BYTES))
+	for (size_t i = 0; i < s->e.nr; i++)
+		bytes += place_size(s->blocks, s->e.e[i].place, s->swap);
+	if (s->blocks->in_use * (size_t)BLOCK_BYTES / 4 * 3 < bytes)
 		return 0;
-	sort(s);
-	go = end ? s->nr : below(s, s->limit);
-	if (full && go < (s->nr + 1) / 2)
-		go = (s->nr + 1) / 2;
-	s->limit_new = false;
-	s->fresh = 0;
-	s->sorted = s->nr;
-	if (!go)
-		return 0;
-	s->head = 0;
-	s->ready = go;
-	if (s->e[go - 1].time > s->given)
-		s->given = s->e[go - 1].time;
+	/* Not into a block that is emptied itself. */
+	end_copies(s);
+	for (size_t i = 0; i < s->e.nr; i++) {
+		uint32_t from = s->e.e[i].place, to;
+
+		if (!copy(s, place_bytes(s->blocks, from), place_size(s->blocks, from, s->swap),
+			  place_offset(s->blocks, from), &to))
+			return -DA_ENOMEM;
+		s->blocks->b[block_of(to)].waiting++;
+		blocks_done(s->blocks, block_of(from));
+		s->e.e[i].place = to;
+	}
 	return 0;
 }
 
-bool sorter_get(struct sorter *s, struct held *out)
+/* The payload of an entry goes where the entry goes. */
+static int move_payload(const struct sorter *s, struct entry *e, struct da_batch *b)
 {
-	const struct entry *e;
+	if (!(e->who & IN_PAYLOADS))
+		return 0;
+	if (b->nr_payloads == b->cap_payloads) {
+		size_t cap = b->cap_payloads ? 2 * b->cap_payloads : 16;
+		struct payload *p = reallocarray(b->payloads, cap, sizeof(*p));
 
-	if (s->head == s->ready)
-		return false;
-	e = &s->e[s->head++];
-	out->raw.bytes = bytes_of(s, e->place);
-	out->raw.offset = offset_of(s, e->place);
-	out->raw.size = size_of(s, e->place);
-	s->waiting -= out->raw.size;
-	out->time = e->time;
-	out->who = e->who;
-	out->has_payload = e->who & IN_PAYLOADS;
-	if (out->has_payload) {
-		const struct payload *p = &s->payloads[e->who & ~IN_PAYLOADS];
-
-		out->who = p->who;
-		out->input = p->input;
-		out->raw.payload_at = p->at;
-		out->raw.payload_total = p->total;
-		out->raw.payload_avail = p->avail;
+		if (!p)
+			return -DA_ENOMEM;
+		b->payloads = p;
+		b->cap_payloads = cap;
 	}
-	return true;
+	b->payloads[b->nr_payloads] = s->payloads[e->who & ~IN_PAYLOADS];
+	e->who = IN_PAYLOADS | (uint32_t)b->nr_payloads++;
+	return 0;
 }
 
-uint64_t sorter_late(const struct sorter *s)
+/* Those of the entries that stay come to the front of the table. */
+static int move_payloads(struct sorter *s, struct da_batch *b)
 {
-	return s->late;
+	struct payload *left = NULL;
+	size_t nr = 0;
+
+	if (!s->nr_payloads)
+		return 0;
+	for (size_t i = 0; i < b->first.nr; i++)
+		if (move_payload(s, &b->first.e[i], b) < 0)
+			return -DA_ENOMEM;
+	for (size_t i = 0; i < b->e.nr; i++)
+		if (move_payload(s, &b->e.e[i], b) < 0)
+			return -DA_ENOMEM;
+	for (size_t i = 0; i < s->e.nr; i++) {
+		struct entry *e = &s->e.e[i];
+
+		if (!(e->who & IN_PAYLOADS))
+			continue;
+		if (!left)
+			left = reallocarray(NULL, s->nr_payloads, sizeof(*left));
+		if (!left)
+			return -DA_ENOMEM;
+		left[nr] = s->payloads[e->who & ~IN_PAYLOADS];
+		e->who = IN_PAYLOADS | (uint32_t)nr++;
+	}
+	if (nr)
+		memcpy(s->payloads, left, nr * sizeof(*left));
+	free(left);
+	s->nr_payloads = nr;
+	return 0;
 }
 
-uint64_t sorter_max_time(const struct sorter *s)
+/* Entries that leave the sorter. */
+static void lend(struct sorter *s, const struct entries *v)
 {
-	return s->max;
+	for (size_t i = 0; i < v->nr; i++) {
+		unsigned at = block_of(v->e[i].place);
+
+		s->blocks->b[at].lent++;
+		blocks_done(s->blocks, at);
+	}
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct other *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->at < y->at ? -1 : 1;
+}
+
+/* Which of the batch's entries are no samples, as far as anybody will ask. */
+static int find_others(struct sorter *s, struct da_batch *b)
+{
+	size_t nr = 0;
+
+	b->nr_other = 0;
+	for (size_t i = 0; i < b->e.nr && s->nr_other; i++)
+		nr += !(b->e.e[i].who & WHO_SAMPLE);
+	s->nr_other -= nr;
+	b->nr_samples = b->e.nr - nr;
+	if (!nr || b->nr_runs <= 1)
+		return 0;
+	if (nr > b->cap_other) {
+		struct other *o = reallocarray(b->other, nr, sizeof(*o));
+
+		if (!o)
+			return -DA_ENOMEM;
+		b->other = o;
+		b->cap_other = nr;
+	}
+	for (size_t i = 0; i < b->e.nr; i++)
+		if (!(b->e.e[i].who & WHO_SAMPLE))
+			b->other[b->nr_other++] = (struct other){b->e.e[i].time, (uint32_t)i};
+	qsort(b->other, nr, sizeof(*b->other), by_time);
+	return 0;
+}
+
+/* The first `go` of all, which are one run. */
+static int cut_sorted(struct sorter *s, struct da_batch *b, size_t go)
+{
+	size_t stay = s->e.nr - go;
+	struct entries swap = s->e;
+
+	if (!go)
+		return 0;
+	if (entries_reserve(&b->e, stay + 1) < 0)
+		return -DA_ENOMEM;
+	memcpy(b->e.e, s->e.e + go, stay * sizeof(*s->e.e));
+	s->e = b->e;
+	s->e.nr = stay;
+	b->e = swap;
+	b->e.nr = go;
+	b->run[0] = 0;
+	b->run[1] = (uint32_t)go;
+	b->nr_runs = 1;
+	s->run[0] = 0;
+	s->nr_runs = stay != 0;
+	return 0;
+}
+
+/* Of each run what is below the limit. */
+static int cut_runs(struct sorter *s, struct da_batch *b, uint64_t limit)
+{
+	struct entry *e = s->e.e;
+	size_t kept = 0;
+	unsigned left = 0;
+
+	if (entries_reserve(&b->e, s->e.nr) < 0)
+		return -DA_ENOMEM;
+	b->e.nr = 0;
+	b->nr_runs = 0;
+	for (unsigned i = 0; i < s->nr_runs; i++) {
+		size_t from = s->run[i], to = i + 1 < s->nr_runs ? s->run[i + 1] : s->e.nr;
+		size_t go = below(e, from, to, limit), stay = to - from - go;
+
+		if (go) {
+			b->run[b->nr_runs++] = (uint32_t)b->e.nr;
+			memcpy(b->e.e + b->e.nr, e + from, go * sizeof(*e));
+			b->e.nr += go;
+		}
+		if (stay) {
+			memmove(e + kept, e + from + go, stay * sizeof(*e));
+			s->run[left++] = (uint32_t)kept;
+			kept += stay;
+		}
+	}
+	b->run[b->nr_runs] = (uint32_t)b->e.nr;
+	s->e.nr = kept;
+	s->nr_runs = left;
+	return 0;
+}
+
+/* May the runs be given as they are? */
+static bool keep_runs(const struct sorter *s)
+{
+	return s->loose && s->nr_runs > 1 && s->nr_runs <= RUNS_MAX &&
+	       s->nr_other * OTHER_SHARE * s->nr_runs <= s->e.nr;
+}
+
+static uint64_t latest(const struct da_batch *b)
+{
+	uint64_t max = 0;
+
+	for (unsigned i = 0; i < b->nr_runs; i++) {
+		uint64_t time = b->e.e[b->run[i + 1] - 1].time;
+
+		max = time > max ? time : max;
+	}
+	return max;
+}
+
+/* Chooses what goes. */
+static int cut(struct sorter *s, struct da_batch *b, bool end)
+{
+	bool full = s->blocks->in_use >= BLOCKS_FULL || s->e.nr >= ENTRIES_MAX;
+	uint64_t limit = end ? UINT64_MAX : s->limit;
+	size_t go;
+
+	if (s->loose && !full && !end && s->align)
+		limit = limit / s->align * s->align - (limit >= s->align);
+	if (!full && keep_runs(s))
+		return cut_runs(s, b, limit);
+	if (sort(s) < 0)
+		return -DA_ENOMEM;
+	go = below(s->e.e, 0, s->e.nr, limit);
+	if (full && go < (s->e.nr + 1) / 2)
+		go = (s->e.nr + 1) / 2;
+	return cut_sorted(s, b, go);
+}
+
+int sorter_cut(struct sorter *s, struct da_batch *b, bool end)
+{
+	struct entries first = b->first;
+	uint64_t max;
+
+	b->first = s->first;
+	s->first = first;
+	s->first.nr = 0;
+	s->fresh_first = 0;
+	b->e.nr = 0;
+	b->nr_runs = 0;
+	b->nr_payloads = 0;
+	if (s->e.nr && cut(s, b, end) < 0)
+		return -DA_ENOMEM;
+	s->limit_new = false;
+	s->fresh = 0;
+	s->last = s->e.nr ? s->e.e[s->e.nr - 1].time : 0;
+	max = latest(b);
+	s->given = max > s->given ? max : s->given;
+	if (find_others(s, b) < 0 || move_payloads(s, b) < 0)
+		return -DA_ENOMEM;
+	lend(s, &b->first);
+	lend(s, &b->e);
+	/* However soon the batch comes back: what is free must not depend on it. */
+	if (s->copy_block != NO_BLOCK && !s->blocks->b[s->copy_block].waiting)
+		end_copies(s);
+	batch_begin(b);
+	return compact(s);
+}
+
+void sorter_return(struct sorter *s, struct da_batch *b)
+{
+	for (size_t i = 0; i < b->first.nr; i++)
+		s->blocks->b[block_of(b->first.e[i].place)].lent--;
+	for (size_t i = 0; i < b->e.nr; i++)
+		s->blocks->b[block_of(b->e.e[i].place)].lent--;
+	b->first.nr = b->e.nr = 0;
+	b->nr_runs = 0;
+	batch_begin(b);
 }
