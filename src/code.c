@@ -524,6 +524,12 @@ static enum da_arch insn_arch(enum da_arch machine, uint8_t abi)
 	return machine == DA_ARCH_ARM64 ? DA_ARCH_ARM32 : machine;
 }
 
+/* The bytes that decide about any instruction. */
+static size_t longest(enum da_arch arch)
+{
+	return arch == DA_ARCH_ARM64 || arch == DA_ARCH_ARM32 ? 4 : DA_INSN_MAX_BYTES;
+}
+
 /* Does the slot still say what a fresh look would? */
 static bool still_right(struct da_code *c, struct slot *s, const struct query *q, uint64_t pieces)
 {
@@ -581,7 +587,8 @@ static struct slot *fill(struct da_code *c, const struct query *q, uint64_t piec
 	if (code.source != FROM_PIECE) {
 		if (c->s->live)
 			save(c, q, &code, s->insn.len ? s->insn.len : code.n);
-	} else if (!s->insn.len && code.n < at_most(q->left, DA_INSN_MAX_BYTES)) {
+	} else if (!s->insn.len &&
+		   code.n < at_most(q->left, longest(insn_arch(c->s->arch, q->abi)))) {
 		s->serial = 0; /* the piece may end inside the instruction */
 		c->filled--;
 		return NULL;

@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include "code_priv.h"
 
@@ -13,7 +14,7 @@ size_t code_vdso_read(const struct da_map *map, uint64_t addr, void *buf, size_t
 {
 #if defined(__x86_64__) || defined(__aarch64__)
 	const uint8_t *image = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
-	uint64_t size = 0;
+	uint64_t size = 0, page = (uint64_t)sysconf(_SC_PAGESIZE);
 	Elf64_Ehdr eh;
 	Elf64_Phdr ph;
 
@@ -27,7 +28,7 @@ size_t code_vdso_read(const struct da_map *map, uint64_t addr, void *buf, size_t
 			size = ph.p_offset + ph.p_filesz;
 	}
 	/* the mapping is the image, in whole pages; more or fewer is another image */
-	if ((size + 4095) / 4096 != (map->end - map->start) / 4096 || addr - map->start >= size)
+	if ((size + page - 1) / page != (map->end - map->start) / page || addr - map->start >= size)
 		return 0;
 	if (n > size - (addr - map->start))
 		n = (size_t)(size - (addr - map->start));

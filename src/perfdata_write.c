@@ -46,6 +46,9 @@ static void put32(uint8_t *p, uint32_t v)
 	memcpy(p, &v, 4);
 }
 
+/* "PERFILE2" in a little-endian file; the reverse tells a reader that the file is big-endian. */
+#define MAGIC 0x32454c4946524550ull
+
 static void put64(uint8_t *p, uint64_t v)
 {
 	memcpy(p, &v, 8);
@@ -79,7 +82,7 @@ static void build_header(const struct da_writer *w, uint64_t data_size, bool wit
 			 uint8_t *h)
 {
 	memset(h, 0, HEADER_BYTES);
-	memcpy(h, "PERFILE2", 8);
+	put64(h, MAGIC);
 	put64(h + 8, HEADER_BYTES);
 	put64(h + 16, ATTR_BYTES + 16);
 	put64(h + 24, w->attrs_off);
@@ -140,7 +143,7 @@ static int start_pipe(struct da_writer *w, struct da_error *err)
 	uint8_t h[16];
 	int rc;
 
-	memcpy(h, "PERFILE2", 8);
+	put64(h, MAGIC);
 	put64(h + 8, sizeof(h));
 	rc = write_all(w, h, sizeof(h), -1, err);
 	for (size_t i = 0; !rc && i < w->nr_ev; i++)

@@ -332,6 +332,7 @@ START_TEST(side_build)
 			   got;
 	struct da_rec_comm c = {.pid = 3, .tid = 4, .exec = true}, gotc;
 	uint8_t buf[512];
+	uint16_t misc;
 
 	/* names of every length around the padding */
 	for (size_t n = 0; n < 20; n++) {
@@ -369,7 +370,8 @@ START_TEST(side_build)
 				    .misc = DA_MISC_EXEC};
 		ck_assert_int_eq(da_rec_comm_parse(&r, &gotc), 0);
 		ck_assert_str_eq(gotc.comm, cut);
-		ck_assert_uint_eq(buf[5], DA_MISC_EXEC >> 8);
+		memcpy(&misc, buf + 4, 2);
+		ck_assert_uint_eq(misc, DA_MISC_EXEC);
 	}
 }
 END_TEST
