@@ -152,6 +152,10 @@ check: ## all tests; as root it installs first what they need (T='unit/*' picks 
 	@[ "$$(id -u)" != 0 ] || .ci/setup check
 	@$(MAKE) --no-print-directory test; status=$$?; $(give_back); exit $$status
 
+.PHONY: check-cross some-tests
+check-cross: ## unit tests on arm64 and on a big-endian machine, emulated
+	@tests/check-cross.sh
+
 KINDS ?= layers headers docs unit golden replay live
 test: all $(O)/libda-alone $(tests) $(replays) ## the same with what is installed (KINDS='unit golden' runs these)
 	@$(run_tests) $(KINDS)
@@ -165,6 +169,9 @@ replay: $(replays) ## only the fuzz targets, over their corpora
 live: $(bin) ## only the tests that record on this machine
 unit golden replay live:
 	@$(run_tests) $@
+
+# For check-cross: those unit tests.
+some-tests: $(bin) $(patsubst %,$(O)/tests/test_%,$(TESTS))
 
 demo: ## build and show record, report, diagnose; as root it installs first what they need
 	@[ "$$(id -u)" != 0 ] || .ci/setup build

@@ -8,7 +8,8 @@
 # Environment: O, the build folder (build/gcc); T, a pattern: only the tests whose GROUP/NAME it matches;
 # TEST_TIMEOUT, seconds a test may take (300), which a test changes for itself by a comment "timeout: N"
 # in its first 30 lines; SAN, non-empty in a build with sanitizers; TALLY, a file that gets "passed
-# failed skipped" added instead of the last line.
+# failed skipped" added instead of the last line; RUNNER, an emulator for programs of another machine
+# (unit, replay).
 #
 # A test gets DA (the program), DA_SRC (this checkout), DA_SHARED (../shared beside it, if there is one) and
 # a TMPDIR of its own. A script's status: 0 passed, 77 skipped (the reason is the last line of its stdout),
@@ -113,7 +114,8 @@ unit() {
 			skip "unit/$name: not built, libcheck is not installed"
 			continue
 		fi
-		run "$src" "$bin"
+		# shellcheck disable=SC2086
+		run "$src" ${RUNNER:-} "$bin"
 		line=$(grep -E '^[0-9]+%: Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+$' "$tmp/out")
 		n=$(sed 's/.*Checks: \([0-9]*\).*/\1/' <<<"$line" | awk '{ s += $1 } END { print s + 0 }')
 		bad=$(sed 's/.*Failures: \([0-9]*\), Errors: /\1 /' <<<"$line" | awk '{ s += $1 + $2 } END { print s + 0 }')
@@ -163,7 +165,7 @@ replay() {
 		corpus=tests/fuzz/corpus/$name
 		[ -d "$corpus" ] || corpus=
 		# shellcheck disable=SC2086
-		run "$src" "$O/tests/fuzz/fuzz_${name}_replay" $corpus
+		run "$src" ${RUNNER:-} "$O/tests/fuzz/fuzz_${name}_replay" $corpus
 		if [ $status = 0 ]; then pass "replay/$(last_line) ($took)"; else judge "replay/$name"; fi
 	done
 }
