@@ -198,7 +198,10 @@ static size_t drain_cpu(struct s_lane *l, struct s_cpu *c, uint64_t now_ns)
  * the previous one: what was in any ring then is in the file before this one. */
 static void maybe_round(struct da_session *s, uint64_t now_ns)
 {
-	static const uint8_t round[8] = {DA_REC_FINISHED_ROUND, 0, 0, 0, 0, 0, 8, 0};
+	static const struct {
+		uint32_t type;
+		uint16_t misc, size;
+	} round = {.type = DA_REC_FINISHED_ROUND, .size = sizeof(round)};
 	uint64_t epoch = atomic_load(&s->epoch);
 	struct da_error err = {0};
 
@@ -210,7 +213,7 @@ static void maybe_round(struct da_session *s, uint64_t now_ns)
 	pthread_mutex_lock(&s->lock);
 	if (atomic_load(&s->epoch) == epoch) {
 		atomic_store(&s->last_round_ns, now_ns);
-		if (!da_writer_append(s->w, round, sizeof(round), NULL, &err))
+		if (!da_writer_append(s->w, &round, sizeof(round), NULL, &err))
 			atomic_store(&s->epoch, epoch + 1);
 	}
 	pthread_mutex_unlock(&s->lock);
