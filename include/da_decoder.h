@@ -64,6 +64,8 @@ struct da_decode_stats {
 	uint64_t resync_bytes;    /* bytes skipped to find the next record, bad bytes included */
 	uint64_t truncated_records;
 	uint64_t reserved_packets; /* SPE: packets that today's architecture leaves undefined */
+	/* of raw samples, by the sample layer: perf's own fields beside say another address or direction */
+	uint64_t contradictions;
 };
 
 struct da_sink {

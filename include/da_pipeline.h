@@ -44,6 +44,9 @@ void da_pipeline_paddr(struct da_pipeline *p, da_paddr_fn fn, void *ctx);
  * the receiver counts in. */
 typedef void (*da_emit_fn)(void *ctx, const struct da_report *r, struct da_ledger *l);
 
+/* The CPU that recorded, as perf writes it ("AuthenticAMD,25,17,1"): IBS has errata. NULL: unknown. */
+void da_pipeline_cpu(struct da_pipeline *p, const char *cpuid);
+
 struct da_lane;
 struct da_lane *da_lane_new(struct da_pipeline *p, da_emit_fn emit, void *ctx);
 void da_lane_free(struct da_lane *l);

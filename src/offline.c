@@ -207,6 +207,8 @@ static int new_pipeline(struct da_offline *o)
 	mo.phys |= o->paddr.nr > 0;
 	if (o->pipeline && o->paddr.nr)
 		da_pipeline_paddr(o->pipeline, paddr_lookup, o);
+	if (o->pipeline)
+		da_pipeline_cpu(o->pipeline, o->res.file->cpuid);
 	o->lane = o->pipeline ? da_lane_new(o->pipeline, emit, o) : NULL;
 	o->match_opts = mo;
 	o->match = da_match_new(&mo, o->tasks);
@@ -426,6 +428,7 @@ static int gather_messages(struct da_offline *o)
 
 int da_offline_run(struct da_offline *o, struct da_error *err)
 {
+	struct da_decode_stats stats;
 	struct da_rec rec;
 	size_t i;
 	int rc;
@@ -438,6 +441,12 @@ int da_offline_run(struct da_offline *o, struct da_error *err)
 	}
 	if (o->own_inline)
 		own_end(o);
+	da_lane_decode_stats(o->lane, &stats); /* of raw samples: traces have lanes of their own */
+	if (stats.contradictions)
+		offline_damage(
+			o,
+			"%llu IBS samples: the registers and perf's own fields say different things",
+			(unsigned long long)stats.contradictions);
 	rc = aux_decode(o, err);
 	if (rc)
 		return da_fail(err, -rc, 0, "%s", da_err_name(rc)); /* keeps the first message */

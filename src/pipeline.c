@@ -7,6 +7,7 @@
  */
 #include "da_pipeline.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,6 +75,16 @@ void da_pipeline_paddr(struct da_pipeline *p, da_paddr_fn fn, void *ctx)
 {
 	p->paddr = fn;
 	p->paddr_ctx = ctx;
+}
+
+void da_pipeline_cpu(struct da_pipeline *p, const char *cpuid)
+{
+	unsigned family, model;
+
+	if (cpuid && sscanf(cpuid, "AuthenticAMD,%u,%u,", &family, &model) == 2) {
+		p->cpu_family = family;
+		p->cpu_model = model;
+	}
 }
 
 struct da_lane *da_lane_new(struct da_pipeline *p, da_emit_fn emit, void *ctx)
@@ -402,11 +413,15 @@ static void sample_addr(struct da_lane *l, const struct lane_event *e, const str
 
 /* ---- raw samples ---- */
 
-/* IBS: perf's own fields where it filled them, else the raw registers. */
+/* IBS: the raw registers and perf's own fields, which hold where it filled them; else those alone. */
 static void sample_raw(struct da_lane *l, const struct lane_event *e, struct per_cpu *c,
 		       const struct da_samp *s, struct da_report *r)
 {
-	struct da_input in = {.bytes = s->raw, .len = s->raw_size, .last = true};
+	struct da_input in = {.bytes = s->raw,
+			      .len = s->raw_size,
+			      .last = true,
+			      .cpu_family = l->p->cpu_family,
+			      .cpu_model = l->p->cpu_model};
 
 	if (!(s->mask & DA_SAMPLE_RAW) || !s->raw_size || !e->decoder) {
 		da_count(&c->ledger.in[DA_STAGE_SAMPLE], 1);
@@ -414,6 +429,7 @@ static void sample_raw(struct da_lane *l, const struct lane_event *e, struct per
 		return;
 	}
 	l->base = *r;
+	l->perf_addr = s->mask & DA_SAMPLE_ADDR ? s->addr : 0;
 	lane_decode_raw(l, e, c, &in);
 }
 

@@ -141,6 +141,7 @@ static void add_stats(struct da_decode_stats *sum, const struct da_decode_stats 
 	sum->resync_bytes += s->resync_bytes;
 	sum->truncated_records += s->truncated_records;
 	sum->reserved_packets += s->reserved_packets;
+	sum->contradictions += s->contradictions;
 }
 
 void da_lane_decode_stats(const struct da_lane *l, struct da_decode_stats *sum)
@@ -176,11 +177,53 @@ bool da_lane_move(struct da_lane *to, struct da_lane *from)
 
 /* ---- raw samples ---- */
 
+/* perf_mem_data_src.mem_op: loads and stores (uapi linux/perf_event.h) */
+static uint8_t op_of(uint64_t data_src)
+{
+	return (uint8_t)((data_src & 2 ? DA_OP_READ : 0) | (data_src & 4 ? DA_OP_WRITE : 0));
+}
+
+/* The kernel made its own fields of the same registers: they hold, and must say the same. */
+static bool perf_fields(const struct da_lane *l, struct da_report *out)
+{
+	const struct da_report *perf = &l->base;
+	bool same = true;
+
+	if (l->perf_addr) {
+		same &= !(out->has & DA_HAS_VADDR) || out->vaddr == l->perf_addr;
+		out->vaddr = l->perf_addr;
+		out->has |= DA_HAS_VADDR;
+	}
+	if (perf->has & DA_HAS_PADDR) {
+		same &= !(out->has & DA_HAS_PADDR) || out->paddr == perf->paddr;
+		out->paddr = perf->paddr;
+		out->paddr_how = perf->paddr_how;
+		out->has |= DA_HAS_PADDR;
+	}
+	/* how deep the memory was is read differently by kernels of different age; what it was is not */
+	if ((perf->has & DA_HAS_DATA_SRC) && op_of(perf->data_src)) {
+		same &= !(out->has & DA_HAS_OP) || (out->op & op_of(perf->data_src));
+		out->data_src = perf->data_src;
+		out->has |= DA_HAS_DATA_SRC;
+	}
+	return same;
+}
+
 static void raw_report(void *ctx, const struct da_report *r)
 {
 	struct da_lane *l = ctx;
 	struct da_report out = *r;
 
+	l->agrees &= perf_fields(l, &out);
+	out.ctx = l->base.ctx;
+	if (!(out.has & DA_HAS_IP) && (l->base.has & DA_HAS_IP)) {
+		out.ip = l->base.ip;
+		out.has |= DA_HAS_IP;
+	}
+	if (!(out.has & DA_HAS_PAGE_SIZE) && (l->base.has & DA_HAS_PAGE_SIZE)) {
+		out.page_size = l->base.page_size;
+		out.has |= DA_HAS_PAGE_SIZE;
+	}
 	out.event = l->base.event;
 	out.cpu = l->base.cpu;
 	out.has |= DA_HAS_CPU;
@@ -221,5 +264,7 @@ void lane_decode_raw(struct da_lane *l, const struct lane_event *e, struct per_c
 		return;
 	l->led = &c->ledger;
 	l->given = 0;
+	l->agrees = true;
 	e->decoder->decode(c->state, in, &sink, &c->stats);
+	c->stats.contradictions += !l->agrees;
 }

@@ -21,6 +21,7 @@ struct da_pipeline {
 	struct lane_event *ev;
 	size_t nr;
 	enum da_arch arch;
+	uint32_t cpu_family, cpu_model; /* of AMD, for IBS; 0 unknown */
 	struct da_tasks *tasks;
 	struct da_code_store *code;
 	da_paddr_fn paddr;
@@ -48,6 +49,8 @@ struct da_lane {
 	/* context of the byte decoders' callbacks */
 	const struct da_aux_source *aux;
 	struct da_report base;
+	bool agrees;        /* the raw sample under way and perf's own fields */
+	uint64_t perf_addr; /* of a raw sample: perf's own ADDR; 0: none */
 	struct da_ledger *led;
 	unsigned given; /* reports passed on for the record under way */
 };

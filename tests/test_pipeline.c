@@ -3,7 +3,9 @@
  * The sample layer: every record is classified exactly once, with the right reason, and gives the reports it
  * should. Code comes from saved pieces, so no process or file is involved.
  */
+#include "da_datasrc.h"
 #include "da_pipeline.h"
+#include "ibs_sample.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -260,6 +262,107 @@ START_TEST(hardware_address)
 }
 END_TEST
 
+/* A load of AMD IBS: registers, and what the kernel made of them. */
+static struct da_samp ibs_load(uint8_t raw[128], struct sample *x)
+{
+	*x = (struct sample){.caps = 0x3ff,
+			     .ctl = GOOD | 0x1000,
+			     .rip = TEXT,
+			     .data3 = 1 | 1 << 17 | 1 << 18,
+			     .lin = 0x7f0000001000,
+			     .phys = 0x140001000};
+	return (struct da_samp){.addr = x->lin,
+				.phys_addr = x->phys,
+				.data_src = 0x2, /* a load, and nothing more */
+				.raw = raw,
+				.raw_size = (uint32_t)put(raw, x)};
+}
+
+static uint64_t contradictions(struct rig *rig)
+{
+	struct da_decode_stats stats;
+
+	da_lane_decode_stats(rig->l, &stats);
+	return stats.contradictions;
+}
+
+/* Both there: perf's fields hold, and a difference is counted. */
+START_TEST(ibs_both)
+{
+	struct sample x;
+	uint8_t raw[128];
+	struct da_samp s = ibs_load(raw, &x);
+	const struct da_report *r;
+	struct rig rig;
+
+	setup(&rig, DA_PROD_IBS_OP,
+	      DA_SAMPLE_ADDR | DA_SAMPLE_DATA_SRC | DA_SAMPLE_PHYS_ADDR | DA_SAMPLE_RAW, false);
+	r = &rig.got.r[0];
+	feed(&rig, s, 0, DA_CTX_USER);
+	ck_assert_uint_eq(rig.got.nr, 1);
+	ck_assert_uint_eq(r->vaddr, x.lin);
+	ck_assert_uint_eq(r->paddr, x.phys);
+	ck_assert_uint_eq(r->data_src, 0x2);
+	ck_assert_uint_eq(r->op, DA_OP_READ);
+	ck_assert_uint_eq(r->ctx, DA_CTX_USER);
+	ck_assert_uint_eq(contradictions(&rig), 0);
+
+	s.addr = 0; /* perf has none: the registers do */
+	s.phys_addr = 0;
+	s.data_src = 0;
+	feed(&rig, s, 0, DA_CTX_USER);
+	ck_assert_uint_eq(r->vaddr, x.lin);
+	ck_assert_uint_eq(r->paddr, x.phys);
+	ck_assert(r->data_src & 0x2);
+	ck_assert_uint_eq(contradictions(&rig), 0);
+
+	s = ibs_load(raw, &x);
+	s.addr += 8;
+	feed(&rig, s, 0, DA_CTX_USER);
+	ck_assert_uint_eq(r->vaddr, x.lin + 8);
+	ck_assert_uint_eq(contradictions(&rig), 1);
+	s = ibs_load(raw, &x);
+	s.phys_addr += 4096;
+	feed(&rig, s, 0, DA_CTX_USER);
+	ck_assert_uint_eq(r->paddr, x.phys + 4096);
+	ck_assert_uint_eq(contradictions(&rig), 2);
+	s = ibs_load(raw, &x);
+	s.data_src = 0x4; /* a store */
+	feed(&rig, s, 0, DA_CTX_USER);
+	ck_assert_uint_eq(contradictions(&rig), 3);
+	ck_assert_uint_eq(da_lane_ledger(rig.l, 0, 3)->out[DA_STAGE_SAMPLE], 5);
+	teardown(&rig);
+}
+END_TEST
+
+/* Early models of Zen 3 do not know of modified lines: the recording says which CPU it was. */
+START_TEST(ibs_errata)
+{
+	static const char *const cpu[] = {NULL, "AuthenticAMD,25,1,1", "AuthenticAMD,23,49,0",
+					  "GenuineIntel,6,85,7"};
+	static const bool hitm[] = {true, false, true, true};
+
+	for (size_t i = 0; i < 4; i++) {
+		struct sample x;
+		uint8_t raw[128];
+		struct da_samp s = ibs_load(raw, &x);
+		struct rig rig;
+
+		x.data2 = 2;                 /* from another core's cache */
+		x.data3 |= 1 << 7 | 1 << 20; /* it missed */
+		s.raw_size = (uint32_t)put(raw, &x);
+		s.data_src = 0;
+		setup(&rig, DA_PROD_IBS_OP, DA_SAMPLE_RAW | DA_SAMPLE_DATA_SRC, false);
+		da_pipeline_cpu(rig.p, cpu[i]);
+		feed(&rig, s, 0, DA_CTX_USER);
+		ck_assert_uint_eq(rig.got.nr, 1);
+		ck_assert_msg(!!(rig.got.r[0].data_src & DS_SNOOP(SNOOP_HITM)) == hitm[i],
+			      "CPU %zu: %llx", i, (unsigned long long)rig.got.r[0].data_src);
+		teardown(&rig);
+	}
+}
+END_TEST
+
 START_TEST(truncated)
 {
 	uint8_t buf[64] = {9, 0, 0, 0, 2, 0, 16, 0};
@@ -361,6 +464,8 @@ int main(void)
 	tcase_add_test(t, registers);
 	tcase_add_test(t, register_drops);
 	tcase_add_test(t, precise_after);
+	tcase_add_test(t, ibs_both);
+	tcase_add_test(t, ibs_errata);
 	tcase_add_test(t, faults);
 	tcase_add_test(t, hardware_address);
 	tcase_add_test(t, truncated);
