@@ -488,6 +488,7 @@ static int report(struct args *a)
 	if (a->format == FORMAT_SAMPLES && da_fields_parse(a->fields, &s.fields, &err))
 		return fail_with(&err);
 	a->offline.match.virt = true;
+	a->offline.sum_hybrid = true;
 	a->offline.match.accumulate = a->format != FORMAT_SAMPLES;
 	a->offline.report = a->format == FORMAT_SAMPLES ? put_sample : NULL;
 	a->offline.trace = a->format == FORMAT_SAMPLES ? put_trace : NULL;

@@ -39,6 +39,7 @@ int da_raw_parse(const char *text, struct da_raw *out, struct da_error *err);
 
 struct da_offline_opts {
 	const struct da_raw *raw; /* the input is such bytes; NULL: a recording */
+	bool sum_hybrid; /* the same event of a hybrid CPU's two PMUs is one event, under both names */
 	/* nr_events and probes are filled here, and phys is set when the recording may have physical addresses; pids are a
 	 * filter below. */
 	struct da_match_opts match;
@@ -78,7 +79,7 @@ struct da_offline_event {
 	uint64_t filtered;          /* sample records that a filter left out */
 	uint64_t first_ns, last_ns; /* of those taken; first > last: none with a time */
 	bool wanted;                /* the filter by event lets it pass */
-	bool sideband; /* our recorder's carrier of MMAP and COMM: no sampler, not shown */
+	bool sideband; /* not shown: our recorder's carrier of MMAP and COMM, or one that sum_hybrid added up */
 };
 
 /* One event on one CPU. */

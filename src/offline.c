@@ -256,6 +256,9 @@ int da_offline_open(struct da_offline **out, const char *path, const struct da_o
 	rc = choose_events(o, err);
 	if (rc < 0)
 		goto fail;
+	rc = hybrid_find(o);
+	if (rc < 0)
+		goto fail;
 	rc = probes_choose(o, err);
 	if (rc < 0)
 		goto fail;
@@ -334,7 +337,7 @@ static void take_sample(struct da_offline *o, const struct da_rec *rec)
 
 	if (!rec->event)
 		return; /* the reader counts unknown ids */
-	event = rec->event->index;
+	event = hybrid_event(o, rec->event->index);
 	e = &o->res.events[event];
 	in_time = time_passes(o, rec); /* also learns the first time */
 	if (!e->wanted || !in_time || !pid_passes(o, rec) || !comm_passes(o, rec)) {
@@ -491,6 +494,7 @@ void da_offline_close(struct da_offline *o)
 
 	if (!o)
 		return;
+	hybrid_release(o);
 	aux_release(o);
 	damon_release(o);
 	da_lane_free(o->lane);

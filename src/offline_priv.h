@@ -76,6 +76,9 @@ struct da_offline {
 	bool have_first;
 	unsigned emitted; /* reports of the record under way */
 
+	uint32_t *hybrid;   /* by event: the one that its samples belong to; NULL: each its own */
+	char **hybrid_name; /* by event; NULL: as recorded */
+
 	struct own_text info, ledger, loss, end, facts, tracing;
 	struct damon_input damon;
 	struct paddr_table paddr;
@@ -123,6 +126,11 @@ void aux_record(struct da_offline *o, const struct da_rec *rec);
 /* After the last record. 0 or negative. */
 int aux_decode(struct da_offline *o, struct da_error *err);
 void aux_release(struct da_offline *o);
+
+/* Events that are one on a hybrid CPU; after they were described and chosen. 0 or -DA_ENOMEM. */
+int hybrid_find(struct da_offline *o);
+uint32_t hybrid_event(const struct da_offline *o, uint32_t event);
+void hybrid_release(struct da_offline *o);
 
 /* Opens o->opts->raw as a reader. */
 int raw_open(struct da_offline *o, const char *path, struct da_error *err);

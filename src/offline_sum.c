@@ -53,7 +53,7 @@ static void add_lane(void *ctx, uint32_t event, uint32_t cpu, const struct da_le
 /* The run's own layers cannot be decoded again: they stay as they were recorded. */
 static void add_recorded(struct da_offline *o, const struct da_own_ledger *l)
 {
-	struct da_offline_cell *c = cell_of(o, l->event, l->cpu.cpu);
+	struct da_offline_cell *c = cell_of(o, hybrid_event(o, l->event), l->cpu.cpu);
 	int s, d;
 
 	da_ledger_add(&o->res.recorded_ledger, &l->cpu.ledger);

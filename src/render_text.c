@@ -173,7 +173,8 @@ static const char *address_from(enum da_producer p)
 /* A sideband event that was never meant to sample, or one that a filter left out. */
 static bool is_silent(const struct da_offline_event *e)
 {
-	return !e->wanted || (e->producer == DA_PROD_NONE && !e->samples && !e->filtered);
+	return !e->wanted ||
+	       ((e->producer == DA_PROD_NONE || e->sideband) && !e->samples && !e->filtered);
 }
 
 static struct da_ledger ledger_of(const struct da_offline_result *r, uint32_t event)

@@ -671,6 +671,48 @@ START_TEST(spe_ibs_pebs)
 }
 END_TEST
 
+/* A hybrid CPU: both kinds of core, each with loads and stores. */
+START_TEST(pebs_of_both_kinds)
+{
+	static const char *const names[] = {"cpu_atom/mem-loads/", "cpu_atom/mem-stores/",
+					    "cpu_core/mem-loads/", "cpu_core/mem-stores/"};
+	static const uint32_t types[] = {10, 10, 4, 4};
+	static const uint64_t configs[] = {0x5d0, 0x6d0, 0x1cd, 0x2cd};
+	struct da_spec *all;
+
+	for (int i = 0; i < 2; i++) {
+		char path[64];
+		const char *pmu = i ? "cpu_core" : "cpu_atom";
+
+		snprintf(path, sizeof(path), "devices/%s/type", pmu);
+		put(path, i ? "4\n" : "10\n");
+		snprintf(path, sizeof(path), "devices/%s/format/event", pmu);
+		put(path, "config:0-7\n");
+		snprintf(path, sizeof(path), "devices/%s/format/umask", pmu);
+		put(path, "config:8-15\n");
+		snprintf(path, sizeof(path), "devices/%s/format/ldlat", pmu);
+		put(path, "config1:0-15\n");
+		snprintf(path, sizeof(path), "devices/%s/events/mem-loads", pmu);
+		put(path, i ? "event=0xcd,umask=0x1,ldlat=3\n" : "event=0xd0,umask=0x5,ldlat=3\n");
+		snprintf(path, sizeof(path), "devices/%s/events/mem-stores", pmu);
+		put(path, i ? "event=0xcd,umask=0x2\n" : "event=0xd0,umask=0x6\n");
+	}
+	max_precise = 3;
+	all = parse("pebs", 4);
+	for (int i = 0; i < 4; i++) {
+		int k = 0;
+
+		while (k < 4 && strcmp(all[i].name, names[k]))
+			k++;
+		ck_assert_msg(k < 4, "%s", all[i].name);
+		ck_assert_uint_eq(all[i].attr.type, types[k]);
+		ck_assert_uint_eq(all[i].attr.config, configs[k]);
+		ck_assert_int_eq(all[i].producer, DA_PROD_ADDR);
+	}
+	free(all);
+}
+END_TEST
+
 static void choose(const char *text, size_t nr_want, const char *first, const char *why_want)
 {
 	struct da_error err = {0};
@@ -1122,6 +1164,7 @@ int main(void)
 	tcase_add_test(tc, tracepoints);
 	tcase_add_test(tc, what_this_machine_lacks);
 	tcase_add_test(tc, spe_ibs_pebs);
+	tcase_add_test(tc, pebs_of_both_kinds);
 	tcase_add_test(tc, auto_choice);
 	tcase_add_test(tc, why_lines);
 	tcase_add_test(tc, reasons);
