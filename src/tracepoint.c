@@ -153,9 +153,17 @@ static bool is_word_char(char c)
 	       c == '_';
 }
 
+/* libtraceevent takes this word for a string of perf's, and leaks memory over it where none may stand. */
+static bool has_bad_word(const char *p, size_t len)
+{
+	static const char word[] = "LOCAL_PR_FMT";
+
+	return memmem(p, len, word, sizeof(word) - 1) != NULL;
+}
+
 static bool is_word(const char *p, size_t len)
 {
-	if (!len || len > MAX_NAME)
+	if (!len || len > MAX_NAME || has_bad_word(p, len))
 		return false;
 	for (size_t i = 0; i < len; i++)
 		if (!is_word_char(p[i]))
@@ -227,7 +235,7 @@ static bool is_declaration(const char *p, size_t len)
 	struct text t = {p, p + len}, first = {p, p}, word;
 	size_t nr;
 
-	if (!len || len > MAX_DECL || !eat_words(&t, &first, &nr))
+	if (!len || len > MAX_DECL || has_bad_word(p, len) || !eat_words(&t, &first, &nr))
 		return false;
 	if (word_is(&first, "__data_loc") || word_is(&first, "__rel_loc")) {
 		if (t.p == t.end)

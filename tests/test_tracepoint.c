@@ -415,6 +415,9 @@ START_TEST(bad_lines)
 		 {"print fmt:", "print:"},
 		 {"ID: 767", "ID: 0x767"},
 		 {"ID: 767", "ID: 99999999999"},
+		 {"nr_regions;", "LOCAL_PR_FMT;"},
+		 {"int nr_regions;", "LOCAL_PR_FMT nr_regions;"},
+		 {"name: b", "name: LOCAL_PR_FMT"},
 		 {"name: b", "name: b c"},
 		 {"name: b", "name: "}};
 
