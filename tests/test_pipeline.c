@@ -32,6 +32,7 @@ struct rig {
 	struct da_pipeline *p;
 	struct da_lane *l;
 	struct got got;
+	bool compat; /* the task runs 32-bit code */
 };
 
 static void take(void *ctx, const struct da_report *r, struct da_ledger *led)
@@ -116,7 +117,8 @@ static void feed(struct rig *rig, struct da_samp s, uint64_t at, uint16_t misc)
 	s.cpu = 3;
 	if (rig->attr.sample_type & DA_SAMPLE_REGS_INTR) {
 		s.mask |= DA_SAMPLE_REGS_INTR;
-		s.regs_intr = (struct da_regs){.mask = REGS, .vals = (uint8_t *)regs, .abi = 2};
+		s.regs_intr = (struct da_regs){
+			.mask = REGS, .vals = (uint8_t *)regs, .abi = rig->compat ? 1 : 2};
 	}
 	size = da_samp_build(&rig->attr, misc, &s, buf, sizeof(buf));
 	ck_assert_int_gt(size, 0);
@@ -182,6 +184,29 @@ START_TEST(register_drops)
 	setup(&rig, DA_PROD_REGS, 0, false); /* --no-regs: the seeds' addr_zero */
 	feed(&rig, s, 0, DA_CTX_USER);
 	ck_assert_uint_eq(drops(&rig, DA_DROP_ADDR_NONE), 1);
+	teardown(&rig);
+}
+END_TEST
+
+/* The same bytes are other instructions in a 32-bit task, and addresses are shorter. */
+START_TEST(compat_task)
+{
+	struct da_samp s = {0};
+	struct rig rig;
+
+	setup(&rig, DA_PROD_REGS, DA_SAMPLE_REGS_INTR, false);
+	feed(&rig, s, 0, DA_CTX_USER);
+	ck_assert_uint_eq(rig.got.nr, 1);
+	rig.compat = true;
+	feed(&rig, s, 0, DA_CTX_USER); /* dec %eax */
+	ck_assert_uint_eq(drops(&rig, DA_DROP_NOT_MEMORY), 1);
+	feed(&rig, s, 1, DA_CTX_USER); /* mov %eax,(%edi) */
+	ck_assert_uint_eq(rig.got.nr, 1);
+	ck_assert_uint_eq(rig.got.r[0].size, 4);
+	ck_assert_uint_eq(rig.got.r[0].op, DA_OP_WRITE);
+	feed(&rig, s, 16, DA_CTX_USER); /* push %es */
+	ck_assert_uint_eq(rig.got.nr, 1);
+	ck_assert_uint_eq(rig.got.r[0].vaddr, 0x7fff0000 - 4);
 	teardown(&rig);
 }
 END_TEST
@@ -463,6 +488,7 @@ int main(void)
 
 	tcase_add_test(t, registers);
 	tcase_add_test(t, register_drops);
+	tcase_add_test(t, compat_task);
 	tcase_add_test(t, precise_after);
 	tcase_add_test(t, ibs_both);
 	tcase_add_test(t, ibs_errata);
