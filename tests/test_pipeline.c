@@ -287,6 +287,34 @@ START_TEST(hardware_address)
 }
 END_TEST
 
+/* Intel since Alder Lake: three numbers in the weight, of which the first is the access's; and page sizes. */
+START_TEST(pebs_fields)
+{
+	struct da_samp s = {.addr = 0x8000,
+			    .data_src = 0x2,
+			    .weight = 7ull << 48 | 66ull << 32 | 55,
+			    .data_page_size = 2 << 20};
+	const struct da_report *r;
+	struct rig rig;
+
+	setup(&rig, DA_PROD_ADDR,
+	      DA_SAMPLE_ADDR | DA_SAMPLE_DATA_SRC | DA_SAMPLE_WEIGHT_STRUCT |
+		      DA_SAMPLE_DATA_PAGE_SIZE,
+	      false);
+	r = &rig.got.r[0];
+	feed(&rig, s, 0, DA_CTX_USER);
+	ck_assert_uint_eq(rig.got.nr, 1);
+	ck_assert(r->has & DA_HAS_LATENCY && r->latency == 55);
+	ck_assert(r->has & DA_HAS_PAGE_SIZE && r->page_size == 2 << 20);
+	ck_assert(r->has & DA_HAS_DATA_SRC && r->data_src == 0x2);
+	s.weight = 66ull << 32; /* 0: not measured */
+	s.data_page_size = 0;   /* 0: not known */
+	feed(&rig, s, 0, DA_CTX_USER);
+	ck_assert(!(r->has & (DA_HAS_LATENCY | DA_HAS_PAGE_SIZE)));
+	teardown(&rig);
+}
+END_TEST
+
 /* A load of AMD IBS: registers, and what the kernel made of them. */
 static struct da_samp ibs_load(uint8_t raw[128], struct sample *x)
 {
@@ -490,6 +518,7 @@ int main(void)
 	tcase_add_test(t, register_drops);
 	tcase_add_test(t, compat_task);
 	tcase_add_test(t, precise_after);
+	tcase_add_test(t, pebs_fields);
 	tcase_add_test(t, ibs_both);
 	tcase_add_test(t, ibs_errata);
 	tcase_add_test(t, faults);
