@@ -43,12 +43,6 @@ static void forecast(struct da_session *s, const struct s_event *e)
 		  "makes it less",
 		  e->spec.name, (unsigned long long)e->period, (unsigned long long)rate,
 		  (double)(rate * RECORD_BYTES) / 1e6);
-	if (e->period < PERIOD_LOW)
-		s_message(
-			s, 1,
-			"%s: periods below %d cost the target much and lose samples to collisions; 3000 "
-			"to 4000 suits most",
-			e->spec.name, PERIOD_LOW);
 }
 
 /* What is in the area is seen only after an interrupt: so often that it is not older than wanted, and before
@@ -82,6 +76,12 @@ int s_aux_spe_init(struct da_session *s, struct s_event *e, struct da_error *err
 			"%s: period %llu instead of %llu: the PMU takes multiples of 256 from %llu on",
 			e->spec.name, (unsigned long long)e->period, (unsigned long long)asked,
 			(unsigned long long)(e->spec.min_period ? e->spec.min_period : 256));
+	if (e->period < PERIOD_LOW)
+		s_message(
+			s, 1,
+			"%s: periods below %d cost the target much and lose samples to collisions; 3000 "
+			"to 4000 suits most",
+			e->spec.name, PERIOD_LOW);
 	e->attr.aux_watermark = watermark(s, e);
 	return 0;
 }

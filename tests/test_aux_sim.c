@@ -315,7 +315,7 @@ static const struct lossy {
 	uint64_t samples;
 	bool split, collides, cuts;
 } lossy[] = {
-	{"", 16, 1000000, false, false, false},
+	{"", 4, 1000000, false, false, false},
 	{",split", 4, 100000, true, false, false},
 	{",collide=77", 4, 100000, false, true, false},
 	{",cut=5", 4, 100000, false, false, true},
@@ -329,10 +329,10 @@ START_TEST(no_loss_without_a_flag)
 	struct checked c;
 	struct run r;
 
-	snprintf(event, sizeof(event), "spe/simulate,rate=5000000%s/", x->terms);
+	snprintf(event, sizeof(event), "spe/simulate,rate=1000000%s/", x->terms);
 	r = run(event, (struct da_session_opts){.aux_pages = x->aux_pages}, x->samples);
 	ck_assert_int_eq(r.rc, 0);
-	c = check_file(5000000, x->split);
+	c = check_file(1000000, x->split);
 	ck_assert_uint_ge(c.records + r.l.drop[DA_DROP_TRUNCATED], x->samples);
 	/* the area is too small on purpose: it wrapped, and it was full */
 	ck_assert_uint_gt(c.truncated, 0);

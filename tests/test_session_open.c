@@ -233,6 +233,50 @@ START_TEST(cpus_of_a_pmu)
 }
 END_TEST
 
+/* What Arm SPE is told and says before it is opened, and a PMU that has no AUX area after all. */
+START_TEST(spe)
+{
+	struct da_spec spec = {.name = "spe",
+			       .producer = DA_PROD_SPE,
+			       .min_period = 1024,
+			       .attr = {.type = 11, .size = 128, .config = 1, .flags = UK}};
+	struct da_session *s;
+	struct da_error err;
+	struct da_facts f;
+
+	ck_assert_int_eq(create(&spec, 1, (struct da_session_opts){.freq = 100}, &s, &err),
+			 -DA_EUNSUPPORTED);
+	ck_assert_ptr_nonnull(strstr(err.msg, "period"));
+	ck_assert_uint_eq(kernel.opens, 0);
+	da_session_free(s);
+	if (!can_sample())
+		return;
+	ck_assert_msg(!create(&spec, 1, (struct da_session_opts){.period = 500}, &s, &err), "%s",
+		      err.msg);
+	ck_assert_uint_eq(kernel.last.sample_period, 1024);
+	ck_assert_uint_gt(kernel.last.aux_watermark, 0);
+	ck_assert_ptr_nonnull(strstr(said, "1 spe: period 1024 instead of 500"));
+	ck_assert_ptr_nonnull(strstr(said, "1 spe: periods below 3000"));
+	ck_assert_ptr_nonnull(strstr(said, "3 spe: at period 1024 a busy CPU gives about 2929687 "
+					   "samples/s, 187.5 MB/s"));
+	ck_assert_int_lt(da_session_bind(s, &err), 0);
+	ck_assert(!da_session_facts(s, &f));
+	ck_assert_uint_eq(f.events[0].effective_period, 1024);
+	ck_assert_uint_eq(f.events[0].cpus[0].ledger.out[DA_STAGE_CREATE], 1);
+	ck_assert_uint_eq(f.events[0].cpus[0].ledger.out[DA_STAGE_BIND], 0);
+	ck_assert_str_eq(f.events[0].errors[0].what, "mmap");
+	ck_assert(f.events[0].needs_aux && !f.events[0].aux);
+	da_facts_release(&f);
+	da_session_free(s);
+	said[0] = '\0';
+	ck_assert(!create(&spec, 1, (struct da_session_opts){0}, &s, &err));
+	ck_assert_uint_eq(kernel.last.sample_period, 3840);
+	ck_assert_ptr_null(strstr(said, "1 spe"));
+	ck_assert_ptr_nonnull(strstr(said, "50.0 MB/s"));
+	da_session_free(s);
+}
+END_TEST
+
 /* ---- one event a unit ---- */
 
 static void share(uint64_t running, bool eof, uint32_t other_type, bool want, const char *text)
@@ -286,6 +330,7 @@ int main(void)
 	tcase_add_test(t, precise_level_refused);
 	tcase_add_test(t, in_the_group_of_a_leader);
 	tcase_add_test(t, cpus_of_a_pmu);
+	tcase_add_test(t, spe);
 	tcase_add_test(t, shared_units);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
