@@ -195,18 +195,17 @@ static void free_streams(void)
 struct checked {
 	uint64_t step; /* ticks from one record to the next */
 	uint64_t next; /* ticks that the next record should have; 0: any */
-	uint64_t records, missing, missing_here, truncated, collisions, partial;
+	uint64_t records, wrong, missing, missing_here, truncated, collisions, partial;
 };
 
 static void on_report(void *ctx, const struct da_report *r)
 {
 	struct checked *c = ctx;
 
-	ck_assert(r->has & DA_HAS_TICKS);
-	ck_assert(r->has & DA_HAS_VADDR);
+	/* no assertion for each: libcheck writes every one of them into a pipe */
+	c->wrong += !(r->has & DA_HAS_TICKS) || !(r->has & DA_HAS_VADDR);
 	if (c->next) {
-		ck_assert_uint_ge(r->time_ns, c->next);
-		ck_assert_uint_eq((r->time_ns - c->next) % c->step, 0);
+		c->wrong += r->time_ns < c->next || (r->time_ns - c->next) % c->step;
 		c->missing_here += (r->time_ns - c->next) / c->step;
 	}
 	c->next = r->time_ns + c->step;
@@ -215,9 +214,9 @@ static void on_report(void *ctx, const struct da_report *r)
 
 static void on_record(void *ctx, unsigned nr, enum da_drop why)
 {
-	(void)ctx;
-	ck_assert_msg(nr || why == DA_DROP_TRUNCATED, "a record was dropped: %s",
-		      da_drop_name(why));
+	struct checked *c = ctx;
+
+	c->wrong += !nr && why != DA_DROP_TRUNCATED;
 }
 
 static void check_stream(const struct stream *s, bool split, struct checked *c)
@@ -260,6 +259,7 @@ static void check_stream(const struct stream *s, bool split, struct checked *c)
 		 * be the second one from here */
 		before = c->records - records > split ? t->flags : flags;
 	}
+	ck_assert_uint_eq(c->wrong, 0);
 	ck_assert_uint_eq(stats.bad_bytes, 0);
 	free(state);
 }
