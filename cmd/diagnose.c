@@ -14,6 +14,7 @@
 
 #include "baseline.h"
 #include "cmd.h"
+#include "coverage.h"
 #include "da_facts_offline.h"
 #include "da_render_verdict.h"
 #include "pager.h"
@@ -36,7 +37,9 @@ enum {
 	OPT_COLOR,
 	OPT_WHAT_IF,
 	OPT_BASELINE,
-	OPT_WATCH
+	OPT_WATCH,
+	OPT_LIST,
+	OPT_COVERAGE
 };
 
 static const struct format {
@@ -54,7 +57,7 @@ struct args {
 	const char *input, *output, *color, *baseline;
 	const struct format *format;
 	struct da_verdict_opts limits;
-	bool quiet, verbose, what_if;
+	bool quiet, verbose, what_if, list, coverage;
 	uint64_t watch_ns; /* 0: no --watch */
 	const char *models[WHATIF_MAX];
 	size_t nr_models;
@@ -76,6 +79,8 @@ static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "What to judge:", -1},
 	{"input", 'i', "FILE", 0, "A recording (ours or any perf.data) instead of a run now; -e picks events of it", -1},
 	{"what-if", OPT_WHAT_IF, "MODEL", OPTION_ARG_OPTIONAL, "With -i: replay its reports through other report buffers; MODEL is one more, KEY=VALUE,...", -1},
+	{"list", OPT_LIST, NULL, 0, "What each source could do here: opened, not run", -1},
+	{"coverage", OPT_COVERAGE, NULL, 0, "Run each -e (every source that opens) on loops of known truth", -1},
 	{"watch", OPT_WATCH, "TIME", OPTION_ARG_OPTIONAL, "Until it ends, print a line of rates every TIME (1s)", -1},
 	{"baseline", OPT_BASELINE, "FILE", 0, "Compare with FILE: a recording, or what --format=json wrote", -1},
 	{NULL, 0, NULL, 0, "What must hold (else the exit status says so):", 5},
@@ -84,7 +89,7 @@ static const struct argp_option options[] = {
 	{"require", OPT_REQUIRE, "LEVEL", 0, "full (default), or plumbing: PLUMBING-ONLY will do", 5},
 	{"any", OPT_ANY, NULL, 0, "The best of the events decides, not the worst", 5},
 	{NULL, 0, NULL, 0, "Output:", 6},
-	{"format", OPT_FORMAT, "NAME", 0, "text (default), json, tap, junit", 6},
+	{"format", OPT_FORMAT, "NAME", 0, "text (default), json, tap, junit; of --coverage also mail", 6},
 	{"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 6},
 	{"quiet", 'q', NULL, 0, "Only the SUMMARY line, no warnings", 6},
 	{"verbose", 'v', NULL, 0, "All causes, and the counters of every CPU", 6},
@@ -101,8 +106,13 @@ static const char doc[] =
 
 /* ---- options ---- */
 
+/* Of --coverage only. */
+static const struct format survey_mail = {"mail", NULL};
+
 static const struct format *format_of(const char *name)
 {
+	if (!strcmp(name, survey_mail.name))
+		return &survey_mail;
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
 		if (!strcmp(formats[i].name, name))
 			return &formats[i];
@@ -120,6 +130,24 @@ static void add_model(struct args *a, const char *text, const struct argp_state 
 	a->models[a->nr_models++] = text;
 }
 
+/* --list and --coverage judge nothing: they take no recording, no command and no target. */
+static void check_survey(const struct args *a, const struct argp_state *state)
+{
+	const char *what = a->list ? "--list" : "--coverage", *format = a->format->name;
+
+	if (a->list && a->coverage)
+		opts_usage(state, "--list or --coverage, not both");
+	if (a->input || a->what_if || a->baseline || a->watch_ns)
+		opts_usage(state, "%s runs by itself: no -i, --what-if, --baseline or --watch",
+			   what);
+	if (a->ev.command || a->ev.target != DA_TARGET_NONE)
+		opts_usage(state, "%s has loops of its own: no COMMAND, -p, -t or -a", what);
+	if (strcmp(format, "text") != 0 && strcmp(format, "json") != 0 &&
+	    !(a->coverage && a->format == &survey_mail))
+		opts_usage(state, "%s is shown as text%s or json", what,
+			   a->coverage ? ", mail" : "");
+}
+
 static void check_args(const struct args *a, const struct argp_state *state)
 {
 	if (a->what_if && (!a->input || !strcmp(a->input, "-")))
@@ -130,6 +158,10 @@ static void check_args(const struct args *a, const struct argp_state *state)
 	if (a->baseline && strcmp(a->format->name, "text") != 0 &&
 	    strcmp(a->format->name, "json") != 0)
 		opts_usage(state, "--baseline is shown as text or json");
+	if (a->list || a->coverage)
+		check_survey(a, state);
+	else if (a->format == &survey_mail)
+		opts_usage(state, "--format=mail goes with --coverage");
 	if (a->watch_ns && a->input)
 		opts_usage(state, "--watch looks at a run, not at a recording");
 	if (!a->input)
@@ -178,6 +210,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->what_if = true;
 		if (arg)
 			add_model(a, arg, state);
+		break;
+	case OPT_LIST:
+		a->list = true;
+		break;
+	case OPT_COVERAGE:
+		a->coverage = true;
 		break;
 	case OPT_WATCH:
 		a->watch_ns = 1000000000;
@@ -537,6 +575,72 @@ static int judge(const struct args *a, struct evidence *ev)
 	return status;
 }
 
+/* ---- what there is here ---- */
+
+static FILE *survey_output(const struct args *a)
+{
+	FILE *f = a->output && strcmp(a->output, "-") != 0 ? fopen(a->output, "we") : stdout;
+
+	if (!f)
+		fprintf(stderr, "damon-attrs: error: cannot write '%s': %s\n", a->output,
+			strerror(errno));
+	return f;
+}
+
+static int survey_close(const struct args *a, FILE *f)
+{
+	if (f == stdout) /* main() looks whether it took all */
+		return 0;
+	if (ferror(f) | fclose(f)) {
+		fprintf(stderr, "damon-attrs: error: cannot write '%s'\n", a->output);
+		return 1;
+	}
+	return 0;
+}
+
+static int list(const struct args *a)
+{
+	struct da_source s[SOURCES_MAX];
+	size_t nr = sources_list(s);
+	unsigned columns = 0, rows;
+	FILE *f = survey_output(a);
+
+	if (!f)
+		return 1;
+	if (!strcmp(a->format->name, "json"))
+		da_render_sources_json(f, s, nr);
+	else
+		da_render_sources_text(f, s, nr, pager_terminal(&columns, &rows) ? columns : 0);
+	return survey_close(a, f);
+}
+
+static int coverage(const struct args *a, int argc, char **argv)
+{
+	struct da_coverage *c = malloc(sizeof(*c));
+	int status;
+	FILE *f;
+
+	if (!c) {
+		fputs("damon-attrs: error: out of memory\n", stderr);
+		return 1;
+	}
+	status = coverage_run(&a->ev, argv, argc, a->quiet, c);
+	f = status ? NULL : survey_output(a);
+	if (f) {
+		if (!strcmp(a->format->name, "json"))
+			da_render_coverage_json(f, c);
+		else if (a->format == &survey_mail)
+			da_render_coverage_mail(f, c);
+		else
+			da_render_coverage_text(f, c);
+		status = survey_close(a, f);
+	} else if (!status) {
+		status = 1;
+	}
+	free(c);
+	return status;
+}
+
 int cmd_diagnose(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&opts_events_argp, 0, NULL, 0},
@@ -556,6 +660,11 @@ int cmd_diagnose(int argc, char **argv)
 	int status;
 
 	opts_parse(&argp, argc, argv, &a);
+	if (a.list || a.coverage) {
+		status = a.list ? list(&a) : coverage(&a, argc, argv);
+		opts_events_release(&a.ev);
+		return status;
+	}
 	/* first: a run for nothing would be a pity */
 	ev.has_baseline = a.baseline;
 	if (a.baseline && baseline_read(a.baseline, &ev.compare.side[0], &err)) {

@@ -167,8 +167,10 @@ int run_session(struct run_opts *o, struct run_result *res, struct da_error *err
 	if (rc)
 		return da_fail(err, DA_EIO, -rc, "cannot watch for signals");
 	if (o->command) {
-		struct target_opts to = {
-			.path = o->command_path, .mask = &stop.old, .output = o->output};
+		struct target_opts to = {.path = o->command_path,
+					 .mask = &stop.old,
+					 .output = o->output,
+					 .fd = o->output_fd};
 
 		rc = target_fork(&t, o->command, &to, err);
 		if (rc)

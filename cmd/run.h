@@ -20,6 +20,7 @@ struct run_opts {
 	char *const *command;           /* NULL: none */
 	const char *command_path;       /* program to run instead of command[0]; NULL: that */
 	enum target_output output;      /* where COMMAND's stdout goes */
+	int output_fd;                  /* TARGET_TO_FD */
 	bool keep;                      /* a command that outlives the run goes on */
 	bool quiet;
 	const char *who; /* "record", for messages */

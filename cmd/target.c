@@ -66,6 +66,8 @@ static void child(int fd, char *const argv[], const struct target_opts *o)
 		_exit(0); /* the parent gave up, or died */
 	if (o && o->output == TARGET_TO_STDERR)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
+	if (o && o->output == TARGET_TO_FD)
+		dup2(o->fd, STDOUT_FILENO);
 	if (o && o->output == TARGET_TO_NULL) {
 		null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 		if (null >= 0)

@@ -27,12 +27,13 @@ struct target {
 /* One that has no child; target_release() accepts it. */
 #define TARGET_NONE ((struct target){.pidfd = -1, .hold_fd = -1})
 
-enum target_output { TARGET_TO_STDOUT, TARGET_TO_NULL, TARGET_TO_STDERR };
+enum target_output { TARGET_TO_STDOUT, TARGET_TO_NULL, TARGET_TO_STDERR, TARGET_TO_FD };
 
 struct target_opts {
 	const char *path;     /* the program; NULL: argv[0] looked up in PATH */
 	const sigset_t *mask; /* signal mask of the command; NULL: the caller's */
 	enum target_output output;
+	int fd; /* TARGET_TO_FD: borrowed */
 };
 
 /* Forks a child that waits. Call it before threads exist. 0, -DA_EIO. o may be NULL. */
