@@ -25,6 +25,14 @@ struct da_heat_row {
 
 struct da_heat *da_heat_new(size_t max_cells); /* NULL: out of memory */
 void da_heat_free(struct da_heat *h);
+/* A small cache of the cells that were added to last, shared by any number of heats of one thread. Until
+ * da_heat_settle() it may hold a part of their counts; da_heat_merge() (both), da_heat_render() need them
+ * settled. Free it after the heats. */
+struct da_heat_front;
+struct da_heat_front *da_heat_front_new(void); /* NULL: out of memory */
+void da_heat_front_free(struct da_heat_front *f);
+void da_heat_use_front(struct da_heat *h, struct da_heat_front *f);
+void da_heat_settle(struct da_heat *h);
 /* So long a time is to come, as far as is known: saves the work of a resolution that cannot last. Before the
  * first report. */
 void da_heat_expect(struct da_heat *h, uint64_t span_ns);

@@ -5,10 +5,9 @@
  *
  * Not here: which rows and columns make a readable picture (render_heat.c), and what a zone is (match.c).
  */
-#include "da_heat.h"
+#include "heat_priv.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 
 #include "da_error.h"
@@ -22,22 +21,6 @@
 #define SHIFT_MAX        63
 #define SLOTS_FIRST      64
 #define MAX_CELLS_FLOOR  1024
-
-struct cell {
-	uint64_t addr, time; /* bins: value >> shift */
-	uint64_t n;          /* 0: free slot */
-	uint32_t event, zone;
-};
-
-struct da_heat {
-	struct cell *slot;
-	size_t nr_slots; /* power of two, at most three quarters full */
-	size_t cells, max_cells;
-	uint64_t t0, t1; /* over all events; valid when cells > 0 */
-	uint64_t seed;   /* of the hash: no file can be made whose cells all collide */
-	unsigned time_shift, addr_shift;
-	bool zoned;
-};
 
 struct da_heat *da_heat_new(size_t max_cells)
 {
@@ -65,14 +48,6 @@ void da_heat_expect(struct da_heat *h, uint64_t span_ns)
 	while (!h->cells && h->time_shift < SHIFT_MAX &&
 	       span_ns >> h->time_shift >= TIME_BINS_MAX / 2)
 		h->time_shift++;
-}
-
-void da_heat_free(struct da_heat *h)
-{
-	if (!h)
-		return;
-	free(h->slot);
-	free(h);
 }
 
 size_t da_heat_cells(const struct da_heat *h)
@@ -130,6 +105,75 @@ static bool put(struct cell *slot, size_t nr_slots, uint64_t seed, const struct 
 	return fresh;
 }
 
+/* ---- the front ---- */
+
+struct da_heat_front *da_heat_front_new(void)
+{
+	return calloc(1, sizeof(struct da_heat_front));
+}
+
+void da_heat_front_free(struct da_heat_front *f)
+{
+	free(f);
+}
+
+void da_heat_use_front(struct da_heat *h, struct da_heat_front *f)
+{
+	h->front = f;
+}
+
+/* Puts what is to be added into the cell, which is there. */
+static void front_put(struct front_cell *c)
+{
+	struct da_heat *h = c->heat;
+	struct cell k = {c->addr, c->time, c->more, (uint32_t)c->zoned_event,
+			 (uint32_t)(c->zoned_event >> 32)};
+
+	if (h && c->more)
+		put(h->slot, h->nr_slots, h->seed, &k);
+	c->more = 0;
+}
+
+/* A cell of the table takes its place in the front. */
+static void front_take(struct da_heat *h, const struct cell *k)
+{
+	uint64_t ze = (uint64_t)k->zone << 32 | k->event;
+	struct front_cell *c = front_at(h->front, k->addr, k->time, ze);
+
+	front_put(c);
+	*c = (struct front_cell){h, k->addr, k->time, ze, 0};
+}
+
+static void front_leave(struct da_heat *h)
+{
+	for (size_t i = 0; i < 1u << FRONT_BITS; i++) {
+		struct front_cell *c = &h->front->cell[i];
+
+		if (c->heat != h)
+			continue;
+		front_put(c);
+		c->heat = NULL;
+	}
+}
+
+void da_heat_settle(struct da_heat *h)
+{
+	if (h->front)
+		front_leave(h);
+}
+
+void da_heat_free(struct da_heat *h)
+{
+	if (!h)
+		return;
+	if (h->front)
+		front_leave(h);
+	free(h->slot);
+	free(h);
+}
+
+/* ---- resolution ---- */
+
 struct change {
 	unsigned time, addr; /* bits of resolution to give up */
 	bool drop_zones;
@@ -155,6 +199,7 @@ static int rebuild(struct da_heat *h, size_t nr_slots, const struct change *ch)
 
 	if (!slot)
 		return -DA_ENOMEM;
+	da_heat_settle(h);
 	for (i = 0; i < h->nr_slots; i++) {
 		struct cell c;
 
@@ -172,6 +217,16 @@ static int rebuild(struct da_heat *h, size_t nr_slots, const struct change *ch)
 	if (ch->drop_zones)
 		h->zoned = false;
 	return 0;
+}
+
+/* A table for the cells there are: a smaller one is nearer to the processor. */
+static size_t slots_needed(const struct da_heat *h)
+{
+	size_t n = h->nr_slots;
+
+	while (n > SLOTS_FIRST && h->cells * 8 < n * 3)
+		n /= 2;
+	return n;
 }
 
 static uint64_t time_bins(const struct da_heat *h)
@@ -222,7 +277,7 @@ int da_heat_coarsen(struct da_heat *h)
 		return -DA_EMORE;
 	if (bins > TIME_BINS_MAX / 2 && h->time_shift < SHIFT_MAX) {
 		ch.time = 1;
-		return rebuild(h, h->nr_slots, &ch);
+		return rebuild(h, slots_needed(h), &ch);
 	}
 	by_addr = h->addr_shift < SHIFT_MAX ? mergeable(h, false) : 0;
 	by_time = bins > TIME_BINS_MIN && h->time_shift < SHIFT_MAX ? mergeable(h, true) : 0;
@@ -240,7 +295,7 @@ int da_heat_coarsen(struct da_heat *h)
 	} else {
 		ch.time = 1;
 	}
-	return rebuild(h, h->nr_slots, &ch);
+	return rebuild(h, slots_needed(h), &ch);
 }
 
 static int make_room(struct da_heat *h)
@@ -294,9 +349,12 @@ int da_heat_add(struct da_heat *h, uint32_t event, uint32_t zone, uint64_t time_
 		uint64_t n)
 {
 	struct cell c;
+	bool fresh;
 	int err;
 
 	if (!n)
+		return 0;
+	if (n == 1 && h->front && front_hit(h->front, h, event, zone, time_ns, addr))
 		return 0;
 	if (!h->cells || time_ns < h->t0 || time_ns > h->t1) {
 		err = reach(h, time_ns, time_ns);
@@ -305,7 +363,10 @@ int da_heat_add(struct da_heat *h, uint32_t event, uint32_t zone, uint64_t time_
 	}
 	c = (struct cell){addr >> h->addr_shift, time_ns >> h->time_shift, n, event,
 			  h->zoned ? zone : 0};
-	if (!put(h->slot, h->nr_slots, h->seed, &c))
+	fresh = put(h->slot, h->nr_slots, h->seed, &c);
+	if (h->front)
+		front_take(h, &c);
+	if (!fresh)
 		return 0;
 	h->cells++;
 	if (h->cells < h->max_cells && h->cells * 4 < h->nr_slots * 3)
@@ -367,128 +428,6 @@ int da_heat_rezone(struct da_heat *h, const uint32_t *to)
 {
 	struct change ch = {.rezone = to};
 
+	da_heat_settle(h);
 	return h->zoned ? rebuild(h, h->nr_slots, &ch) : 0;
-}
-
-int da_heat_span(const struct da_heat *h, uint32_t event, uint64_t *t0_ns, uint64_t *t1_ns)
-{
-	uint64_t lo = UINT64_MAX, hi = 0, size = 1ull << h->time_shift;
-	size_t i;
-	int found = 0;
-
-	for (i = 0; i < h->nr_slots; i++) {
-		const struct cell *c = &h->slot[i];
-
-		if (!c->n || c->event != event)
-			continue;
-		found = 1;
-		lo = c->time < lo ? c->time : lo;
-		hi = c->time > hi ? c->time : hi;
-	}
-	if (!found)
-		return 0;
-	lo <<= h->time_shift;
-	hi = (hi << h->time_shift) + (size - 1);
-	*t0_ns = lo > h->t0 ? lo : h->t0;
-	*t1_ns = hi < h->t1 ? hi : h->t1;
-	return 1;
-}
-
-/* The rows that a cell may count in: those of its zone, or all. */
-static void rows_of_zone(const struct da_heat *h, uint32_t zone, const struct da_heat_row *rows,
-			 size_t nr, size_t *first, size_t *end)
-{
-	size_t lo = 0, hi = nr;
-
-	*first = 0;
-	*end = nr;
-	if (!h->zoned)
-		return;
-	while (lo < hi) { /* the first row that reaches this zone */
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (rows[mid].last_zone < zone)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	*first = lo;
-	for (hi = nr; lo < hi;) { /* the first row behind it */
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (rows[mid].zone <= zone)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	*end = lo;
-}
-
-/* The row of a cell: that of its bin's middle, else the nearest one that the bin reaches. nr: none. */
-static size_t row_of(const struct da_heat *h, const struct cell *c, const struct da_heat_row *rows,
-		     size_t nr)
-{
-	uint64_t start = c->addr << h->addr_shift, size = 1ull << h->addr_shift;
-	uint64_t last = start + (size - 1), middle = start + size / 2;
-	size_t first, end, lo, hi;
-
-	rows_of_zone(h, c->zone, rows, nr, &first, &end);
-	lo = first;
-	hi = end;
-	while (lo < hi) { /* the first row that ends behind the middle */
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (rows[mid].end <= middle)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo < end && rows[lo].start <= middle)
-		return lo;
-	if (lo > first && rows[lo - 1].end > start &&
-	    (lo == end || middle - rows[lo - 1].end <= rows[lo].start - middle))
-		return lo - 1;
-	if (lo < end && rows[lo].start <= last)
-		return lo;
-	return lo > first && rows[lo - 1].end > start ? lo - 1 : nr;
-}
-
-/* The column of a cell's time bin, or columns when it is outside. */
-static size_t column_of(const struct da_heat *h, const struct cell *c, uint64_t t0, uint64_t t1,
-			size_t columns)
-{
-	uint64_t start = c->time << h->time_shift, size = 1ull << h->time_shift;
-	uint64_t last = start + (size - 1), middle = start + size / 2;
-
-	if (last < t0 || start >= t1)
-		return columns;
-	if (middle < t0)
-		middle = t0;
-	if (middle >= t1)
-		middle = t1 - 1;
-	return (size_t)((unsigned __int128)(middle - t0) * columns / (t1 - t0));
-}
-
-void da_heat_render(const struct da_heat *h, uint32_t event, uint64_t t0_ns, uint64_t t1_ns,
-		    size_t columns, const struct da_heat_row *rows, size_t nr_rows, uint64_t *cells)
-{
-	size_t i;
-
-	memset(cells, 0, nr_rows * columns * sizeof(*cells));
-	if (t1_ns <= t0_ns || !columns)
-		return;
-	for (i = 0; i < h->nr_slots; i++) {
-		const struct cell *c = &h->slot[i];
-		size_t row, col;
-
-		if (!c->n || c->event != event)
-			continue;
-		col = column_of(h, c, t0_ns, t1_ns, columns);
-		row = col < columns ? row_of(h, c, rows, nr_rows) : nr_rows;
-		if (row == nr_rows)
-			continue;
-		if (__builtin_add_overflow(cells[row * columns + col], c->n,
-					   &cells[row * columns + col]))
-			cells[row * columns + col] = UINT64_MAX;
-	}
 }

@@ -124,6 +124,54 @@ START_TEST(bounded_and_complete)
 }
 END_TEST
 
+/* Two heats that share a front hold what two without one hold. */
+START_TEST(front_changes_nothing)
+{
+	static const struct da_heat_row rows[] = {{0, 1 << 23, 0, 3}, {1 << 23, 1 << 24, 0, 3}};
+	struct da_heat_front *front = da_heat_front_new();
+	struct da_heat *with[2], *without[2];
+	uint64_t x = 88172645463325252ull, a[2 * 20], b[2 * 20];
+
+	for (int i = 0; i < 2; i++) {
+		with[i] = da_heat_new(2000);
+		without[i] = da_heat_new(2000);
+		da_heat_use_front(with[i], front);
+	}
+	for (uint64_t i = 0; i < 100000; i++) {
+		uint64_t t, addr, n;
+		uint32_t zone, event;
+
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		t = i * 50000 + (x >> 5) % 300000;
+		addr = x >> 20 & (x & 3 ? 0xffff : 0xffffff);
+		zone = x >> 50 & 3;
+		event = x >> 52 & 1;
+		n = x >> 53 & 1 ? 1 : x >> 54;
+		ck_assert_int_eq(da_heat_add(with[x & 1], event, zone, t, addr, n), 0);
+		ck_assert_int_eq(da_heat_add(without[x & 1], event, zone, t, addr, n), 0);
+	}
+	for (int i = 0; i < 2; i++) {
+		da_heat_settle(with[i]);
+		ck_assert_uint_eq(da_heat_cells(with[i]), da_heat_cells(without[i]));
+		for (uint32_t e = 0; e < 2; e++) {
+			uint64_t t[4];
+
+			da_heat_render(with[i], e, 0, 5100 * MS, 20, rows, 2, a);
+			da_heat_render(without[i], e, 0, 5100 * MS, 20, rows, 2, b);
+			ck_assert(!memcmp(a, b, sizeof(a)) && total(a, 40));
+			ck_assert_int_eq(da_heat_span(with[i], e, t, t + 1), 1);
+			ck_assert_int_eq(da_heat_span(without[i], e, t + 2, t + 3), 1);
+			ck_assert(t[0] == t[2] && t[1] == t[3]);
+		}
+		da_heat_free(with[i]);
+		da_heat_free(without[i]);
+	}
+	da_heat_front_free(front);
+}
+END_TEST
+
 /* More zones than cells: then regions must share, and it says so. */
 START_TEST(more_zones_than_cells)
 {
@@ -258,6 +306,7 @@ int main(void)
 	tcase_add_test(t, places_counts);
 	tcase_add_test(t, zones_do_not_mix);
 	tcase_add_test(t, bounded_and_complete);
+	tcase_add_test(t, front_changes_nothing);
 	tcase_add_test(t, more_zones_than_cells);
 	tcase_add_test(t, events_stay_apart);
 	tcase_add_test(t, rows_of_several_zones);
