@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The match and update layers (da_match.h): one report in, its region found, its credit given, everything
- * counted under (event, CPU) and under the space.
+ * The match layer (da_match.h) as a whole: made and freed, its ledgers, its heats with their common bound, and
+ * the order of its spaces at the end.
  *
- * Finding the place of an address is match_find.c's. Nothing is kept per report.
+ * Reports are match_count.c's.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +22,26 @@
 #define MAX_PLACES  (96u * 1024)
 #define PART_PLACES (24u * 1024)
 #define FEW_CELLS   64 /* a heat has room for so many from the start */
-#define PHYS_CHUNK  (16ull << 20)
 #define MAX_CPUS                                                                                   \
 	65536 /* a CPU number beyond this comes from damage; it is counted on the last one */
+
+/* What is kept beside regions and ledgers. */
+static bool make_parts(struct da_match *m)
+{
+	const struct da_match_opts *o = &m->o;
+	size_t places = o->max_places ? o->max_places : o->part ? PART_PLACES : MAX_PLACES;
+	bool cut = o->accumulate && o->regions >= DA_REGIONS_DENSITY;
+
+	m->front = da_heat_front_new();
+	if (cut)
+		m->sketch = sketch_new(places, m->index.seed);
+	if (m->sketch && da_probes_nr(o->probes))
+		m->hits = hits_new(0, m->index.seed);
+	if (o->pids)
+		m->pids = reallocarray(NULL, o->nr_pids + 1, sizeof(*m->pids));
+	return m->front && (m->sketch || !cut) && (m->hits || !cut || !da_probes_nr(o->probes)) &&
+	       (m->pids || !o->pids);
+}
 
 struct da_match *da_match_new(const struct da_match_opts *o, struct da_tasks *tasks)
 {
@@ -40,34 +57,20 @@ struct da_match *da_match_new(const struct da_match_opts *o, struct da_tasks *ta
 	m->phys = NONE;
 	m->last_proc = NONE;
 	m->last_ledger = NONE;
+	memset(m->near, 0xff, sizeof(m->near));
 	if (!m->o.interval_ns)
 		m->o.interval_ns = INTERVAL_NS;
 	if (!m->o.max_cells)
 		m->o.max_cells = m->o.part ? PART_CELLS : MAX_CELLS;
 	if (!m->o.fixed_bytes)
 		m->o.fixed_bytes = PHYS_CHUNK;
-	if (o->pids) {
-		m->pids = reallocarray(NULL, o->nr_pids + 1, sizeof(*m->pids));
-		if (!m->pids) {
-			free(m);
-			return NULL;
-		}
+	if (!make_parts(m)) {
+		da_match_free(m);
+		return NULL;
+	}
+	if (m->pids) {
 		memcpy(m->pids, o->pids, o->nr_pids * sizeof(*m->pids));
 		qsort(m->pids, o->nr_pids, sizeof(*m->pids), match_by_number);
-	}
-	if (o->accumulate && o->regions >= DA_REGIONS_DENSITY) {
-		size_t places = o->max_places ? o->max_places : o->part ? PART_PLACES : MAX_PLACES;
-
-		m->sketch = sketch_new(places, m->index.seed);
-		if (da_probes_nr(o->probes))
-			m->hits = hits_new(0, m->index.seed);
-		if (!m->sketch || (da_probes_nr(o->probes) && !m->hits)) {
-			sketch_free(m->sketch);
-			hits_free(m->hits);
-			free(m->pids);
-			free(m);
-			return NULL;
-		}
 	}
 	return m;
 }
@@ -87,6 +90,7 @@ void da_match_free(struct da_match *m)
 			free(m->space[i].pub.areas);
 		free(m->space[i].pub.regions);
 	}
+	da_heat_front_free(m->front);
 	for (i = 0; i < m->nr_texts; i++)
 		free(m->texts[i]);
 	free(m->pids);
@@ -153,37 +157,7 @@ uint32_t da_match_nr_cpus(const struct da_match *m)
 	return m->nr_cpus;
 }
 
-/* ---- counting ---- */
-
-bool match_credit(struct credit *c, uint64_t interval)
-{
-	uint64_t behind;
-
-	if (!c->mask || interval > c->newest) {
-		behind = c->mask ? interval - c->newest : 64;
-		c->mask = (behind < 64 ? c->mask << behind : 0) | 1;
-		c->newest = interval;
-		return true;
-	}
-	behind = c->newest - interval;
-	if (behind >= 64 || (c->mask >> behind & 1))
-		return false;
-	c->mask |= 1ull << behind;
-	return true;
-}
-
-static uint64_t interval_of(struct da_match *m, const struct da_report *r)
-{
-	if (!(r->has & DA_HAS_TIME))
-		return 0; /* without times all is one interval */
-	if (r->time_ns < m->interval_from || r->time_ns >= m->interval_to) {
-		m->interval = r->time_ns / m->o.interval_ns;
-		m->interval_from = m->interval * m->o.interval_ns;
-		if (__builtin_add_overflow(m->interval_from, m->o.interval_ns, &m->interval_to))
-			m->interval_to = UINT64_MAX;
-	}
-	return m->interval;
-}
+/* ---- heat ---- */
 
 /* The bound holds for all heats together: the fullest gives way, down to some room for the next. Where
  * there are so many spaces that none has cells to spare, each keeps its few. */
@@ -218,10 +192,12 @@ struct da_heat *match_heat(struct da_match *m, uint32_t space)
 		return s->heat;
 	most = m->o.part ? PART_CELLS_SPACE : MAX_CELLS_SPACE;
 	s->heat = da_heat_new(m->o.max_cells < most ? m->o.max_cells : most);
-	if (s->heat)
+	if (s->heat) {
 		da_heat_expect(s->heat, m->o.span_ns);
-	else
+		da_heat_use_front(s->heat, m->front);
+	} else {
 		m->no_memory = true;
+	}
 	return s->heat;
 }
 
@@ -241,9 +217,21 @@ static void count_heat(struct da_match *m, const struct pending *p)
 	match_heat_grew(m, p->heat, before);
 }
 
+/* Cells of many addresses are rarely in the cache. */
+void match_heat_later(struct da_match *m, struct da_heat *h, uint32_t event, uint32_t entry,
+		      uint64_t time_ns, uint64_t addr)
+{
+	struct pending *p = &m->pending[m->next_pending++ % PENDING];
+
+	if (p->heat)
+		count_heat(m, p);
+	*p = (struct pending){h, time_ns, addr, event, entry};
+	da_heat_prefetch(h, event, entry, time_ns, addr);
+}
+
 void match_flush(struct da_match *m)
 {
-	unsigned i;
+	size_t i;
 
 	for (i = 0; i < PENDING; i++) { /* the oldest first */
 		struct pending *p = &m->pending[m->next_pending++ % PENDING];
@@ -252,162 +240,9 @@ void match_flush(struct da_match *m)
 			count_heat(m, p);
 		p->heat = NULL;
 	}
-}
-
-/* Cells of many addresses are rarely in the cache. */
-static void heat(struct da_match *m, uint32_t space, uint32_t entry, const struct da_report *r,
-		 uint64_t addr)
-{
-	struct da_heat *h = match_heat(m, space);
-	struct pending *p = &m->pending[m->next_pending % PENDING];
-
-	if (!h)
-		return;
-	m->next_pending++;
-	if (p->heat)
-		count_heat(m, p);
-	*p = (struct pending){h, r->time_ns, addr, r->event, entry};
-	da_heat_prefetch(h, r->event, entry, r->time_ns, addr);
-}
-
-static void accumulate(struct da_match *m, const struct place *at, struct da_region_stat *st,
-		       const struct da_report *r, uint64_t addr)
-{
-	struct work *w;
-
-	st->samples++;
-	st->accesses += r->has & DA_HAS_PERIOD ? r->period : 1;
-	if (r->has & DA_HAS_OP) {
-		st->reads += !!(r->op & DA_OP_READ);
-		st->writes += !!(r->op & DA_OP_WRITE);
-	}
-	if (addr < st->hit_start)
-		st->hit_start = addr;
-	if (addr >= st->hit_end)
-		st->hit_end = addr + 1; /* no region reaches the last address */
-	if (m->o.regions == DA_REGIONS_DAMON && !m->o.part)
-		match_adapt(m, at->space, r, addr);
-	if (m->sketch && sketch_add(m->sketch, at->entry, r, addr))
-		m->no_memory = true;
-	if (!(r->has & DA_HAS_TIME))
-		return;
-	w = match_work(m, at->space, r->event, r->time_ns);
-	if (w)
-		work_mark(w, r->time_ns);
-	heat(m, at->space, at->entry, r, addr);
-}
-
-static void miss(struct da_ledger *a, struct da_ledger *b, enum da_drop why)
-{
-	if (a)
-		a->drop[why]++;
-	if (b)
-		b->drop[why]++;
-}
-
-/* Counts a report at its place, in the event's ledger (NULL: it has been counted there) and its space's. */
-static void count(struct da_match *m, struct da_ledger *led, const struct place *at,
-		  const struct da_report *r, uint64_t addr)
-{
-	struct da_ledger *of_space = at->space == NONE ? NULL : &m->space[at->space].pub.ledger;
-	/* Of a masked access nobody knows how far it reaches. */
-	uint64_t size = (r->has & DA_HAS_SIZE) && !r->size_is_max && r->size ? r->size : 1;
-	uint32_t stat;
-	bool fresh;
-
-	if (of_space)
-		of_space->in[DA_STAGE_MATCH]++;
-	if (at->entry == NONE) {
-		miss(led, of_space, DA_DROP_MISS_REGION);
-		return;
-	}
-	if (size > at->end - addr) {
-		miss(led, of_space, DA_DROP_STRADDLE);
-		return;
-	}
-	stat = match_stat(m, at->entry, r->event);
-	if (stat == NONE) {
-		miss(led, of_space, DA_DROP_MISS_REGION); /* no memory: da_match_finish() fails */
-		return;
-	}
-	fresh = match_credit(&m->credit[stat], interval_of(m, r));
-	m->stat[stat].hits += fresh;
-	of_space->out[DA_STAGE_MATCH]++;
-	of_space->in[DA_STAGE_UPDATE]++;
-	of_space->out[DA_STAGE_UPDATE] += fresh;
-	of_space->drop[DA_DROP_ALREADY_CREDITED] += !fresh;
-	if (led) {
-		led->out[DA_STAGE_MATCH]++;
-		led->in[DA_STAGE_UPDATE]++;
-		led->out[DA_STAGE_UPDATE] += fresh;
-		led->drop[DA_DROP_ALREADY_CREDITED] += !fresh;
-	}
-	if (!m->o.accumulate)
-		return;
-	accumulate(m, at, &m->stat[stat], r, addr);
-	if (m->mask)
-		match_probes_count(m, at->entry, m->mask, addr, interval_of(m, r));
-}
-
-static void report_phys(struct da_match *m, struct da_ledger *led, const struct da_report *r)
-{
-	uint64_t bytes = m->o.regions == DA_REGIONS_FIXED ? m->o.fixed_bytes : PHYS_CHUNK;
-	struct place at = match_chunk(m, match_phys_space(m), r->paddr, bytes, NULL);
-
-	count(m, led, &at, r, r->paddr);
-}
-
-/* Returns true if the virtual space took the report (matched or not). */
-static bool report_virt(struct da_match *m, struct da_ledger *led, const struct da_report *r)
-{
-	struct place at;
-	struct proc *p;
-
-	if (!m->o.virt || !(r->has & DA_HAS_VADDR))
-		return false;
-	if (!(r->has & DA_HAS_TASK)) {
-		led->drop[DA_DROP_NO_TASK]++;
-		return true;
-	}
-	p = match_proc(m, r->pid);
-	if (!p || !p->target) {
-		led->drop[DA_DROP_MISS_SPACE]++;
-		return true;
-	}
-	at = match_virtual(m, p, r);
-	count(m, led, &at, r, r->vaddr);
-	return true;
-}
-
-/* The physical space knows no owners, but a chosen target bounds it too. */
-static bool phys_target(struct da_match *m, const struct da_report *r)
-{
-	struct proc *p;
-
-	if (!m->pids)
-		return true;
-	p = r->has & DA_HAS_TASK ? match_proc(m, r->pid) : NULL;
-	return p && p->target;
-}
-
-void da_match_report(struct da_match *m, const struct da_report *r)
-{
-	struct da_ledger *led = match_ledger_of(m, r->event, r->has & DA_HAS_CPU ? r->cpu : 0);
-	bool phys = m->o.phys && (r->has & DA_HAS_PADDR) && phys_target(m, r);
-	bool virt;
-
-	led->in[DA_STAGE_MATCH]++;
-	if (m->o.probes && !match_probes(m, r, &m->mask)) {
-		led->drop[DA_DROP_MISS_PROBE]++;
-		if (m->o.accumulate && (r->has & DA_HAS_TASK) && (r->has & DA_HAS_TIME))
-			da_match_observe(m, r->event, r->pid, r->time_ns);
-		return;
-	}
-	virt = report_virt(m, led, r);
-	if (phys)
-		report_phys(m, virt ? NULL : led, r);
-	else if (!virt)
-		led->drop[DA_DROP_MISS_SPACE]++;
+	for (i = 0; i < m->nr_spaces; i++)
+		if (m->space[i].pub.heat)
+			da_heat_settle(m->space[i].pub.heat);
 }
 
 /* ---- the sampler at work ---- */

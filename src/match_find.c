@@ -142,17 +142,27 @@ struct place match_chunk(struct da_match *m, uint32_t space, uint64_t addr, uint
 {
 	struct place at = {.space = space, .entry = NONE};
 	uint64_t start = addr & ~(bytes - 1); /* a power of two */
+	struct near_chunk *near;
 	struct da_map map;
 	bool known;
 
 	if (space == NONE)
 		return at;
+	near = &m->near[(start / bytes + space) & (NEAR - 1)];
+	if (near->start == start && near->space == space) {
+		at.entry = near->entry;
+		at.end = m->entry[at.entry].end;
+		return at;
+	}
 	at.entry = match_chunk_entry(m, space, start);
 	if (at.entry == NONE) {
 		known = virt && da_tasks_find(m->tasks, virt->pid, time_of(virt), addr, &map);
 		at.entry = match_new_chunk(m, space, start, bytes, known ? &map : NULL);
 	}
-	at.end = at.entry == NONE ? 0 : m->entry[at.entry].end;
+	if (at.entry == NONE)
+		return at;
+	at.end = m->entry[at.entry].end;
+	*near = (struct near_chunk){start, space, at.entry};
 	return at;
 }
 
@@ -172,25 +182,47 @@ static struct place map_at(struct da_match *m, struct proc *p, const struct da_r
 	return at;
 }
 
-static struct place frozen_map_at(struct da_match *m, struct proc *p, const struct da_report *r)
+static struct place range_place(struct da_match *m, struct proc *p, const struct da_report *r,
+				size_t i)
 {
-	struct place at = {.space = p->space, .entry = NONE};
-	size_t i = p->last;
 	struct da_range *range;
 
-	if (i >= p->set.nr || r->vaddr < p->set.ranges[i].start || r->vaddr >= p->set.ranges[i].end)
-		i = da_region_set_find(&p->set, r->vaddr);
-	if (i == DA_REGION_NONE)
-		return map_at(
-			m, p,
-			r); /* below a stack's recorded start: the timeline knows its growth */
-	p->last = i;
+	if (i >= p->set.nr) /* below a stack's recorded start: the timeline knows its growth */
+		return map_at(m, p, r);
 	range = &p->set.ranges[i];
 	if (range->tag == NONE)
 		range->tag = map_at(m, p, r).entry; /* as the copy holds, it is the same mapping */
-	at.entry = (uint32_t)range->tag;
-	at.end = range->end;
-	return at;
+	return (struct place){.space = p->space, .entry = (uint32_t)range->tag, .end = range->end};
+}
+
+static struct place frozen_map_at(struct da_match *m, struct proc *p, const struct da_report *r)
+{
+	size_t i = p->last;
+
+	if (i >= p->set.nr || r->vaddr < p->set.ranges[i].start || r->vaddr >= p->set.ranges[i].end)
+		i = da_region_set_find(&p->set, r->vaddr);
+	p->last = i;
+	return range_place(m, p, r, i);
+}
+
+bool match_frozen(struct da_match *m, struct proc *p, uint64_t lo_ns, uint64_t hi_ns)
+{
+	return frozen_at(m, p, lo_ns) && (hi_ns < p->frozen_to_ns || p->frozen_to_ns == UINT64_MAX);
+}
+
+void match_find(const struct da_match *m, const struct proc *p, const struct da_report *r, size_t n,
+		uint32_t *at)
+{
+	for (size_t i = 0; i < n && m->o.regions != DA_REGIONS_FIXED; i++)
+		at[i] = (uint32_t)da_region_set_find(&p->set, r[i].vaddr);
+}
+
+struct place match_frozen_place(struct da_match *m, struct proc *p, const struct da_report *r,
+				uint32_t at)
+{
+	return m->o.regions != DA_REGIONS_FIXED
+		       ? range_place(m, p, r, at)
+		       : match_chunk(m, p->space, r->vaddr, m->o.fixed_bytes, r);
 }
 
 uint32_t match_space_at(struct da_match *m, struct proc *p, uint64_t time_ns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The insides of the match layer, shared by src/match*.c only: match.c looks reports up and counts,
- * match_find.c finds their places, match_entries.c keeps spaces and regions while reports come in,
+ * The insides of the match layer, shared by src/match*.c only: match.c keeps it together, match_count.c
+ * counts reports, match_find.c finds their places, match_entries.c keeps spaces and regions while reports come in,
  * match_regions.c turns them into tables, match_tables.c holds the index and the sampler's activity.
  *
  * All parts are bounded by the input: nothing is allocated per pair of things (region and event, space and
@@ -18,7 +18,8 @@
 #include "match_hits.h"
 #include "region_sketch.h"
 
-#define NONE UINT32_MAX
+#define NONE       UINT32_MAX
+#define PHYS_CHUNK (16ull << 20)
 
 /* ---- index: (kind, space, key) -> position in an array ---- */
 
@@ -136,6 +137,13 @@ struct pending {
 };
 #define PENDING 16
 
+/* Chunks that were hit lately, by their number's last bits. */
+struct near_chunk {
+	uint64_t start;
+	uint32_t space, entry; /* NONE: none */
+};
+#define NEAR 256 /* power of two */
+
 struct match_ledger {
 	uint32_t event, cpu;
 	struct da_ledger ledger;
@@ -194,7 +202,9 @@ struct da_match {
 	struct da_region_stat *probe_stat; /* by_probe of regions that were cut */
 	struct pending pending[PENDING];
 	unsigned next_pending;
-	uint64_t last_ns; /* of the reports that drove a da_adapt */
+	uint64_t last_ns;            /* of the reports that drove a da_adapt */
+	struct da_heat_front *front; /* of all heats */
+	struct near_chunk near[NEAR];
 	bool no_memory;
 	bool finished;
 };
@@ -204,6 +214,9 @@ struct da_match {
 struct da_ledger *match_ledger_of(struct da_match *m, uint32_t event, uint32_t cpu);
 /* The heat of a space, made on first use; NULL: out of memory. */
 struct da_heat *match_heat(struct da_match *m, uint32_t space);
+/* Adds a report to a heat's cell, a little later. */
+void match_heat_later(struct da_match *m, struct da_heat *h, uint32_t event, uint32_t entry,
+		      uint64_t time_ns, uint64_t addr);
 /* Counts what is pending. */
 void match_flush(struct da_match *m);
 /* A space's heat had so many cells before something was added to it. */
@@ -235,6 +248,13 @@ struct place {
 int match_by_number(const void *a, const void *b);
 struct proc *match_proc(struct da_match *m, uint32_t pid); /* NULL: out of memory */
 uint32_t match_space_at(struct da_match *m, struct proc *p, uint64_t time_ns);
+/* Has the process one frozen copy that is right for the times lo to hi? */
+bool match_frozen(struct da_match *m, struct proc *p, uint64_t lo_ns, uint64_t hi_ns);
+/* Of n <= UINT32_MAX reports in a frozen process: at[i] is what match_frozen_place() is to be told. */
+void match_find(const struct da_match *m, const struct proc *p, const struct da_report *r, size_t n,
+		uint32_t *at);
+struct place match_frozen_place(struct da_match *m, struct proc *p, const struct da_report *r,
+				uint32_t at);
 /* The place of the report's virtual address. */
 struct place match_virtual(struct da_match *m, struct proc *p, const struct da_report *r);
 /* The place of addr in a space of fixed chunks; virt (NULL: physical) finds the chunk's label. */
