@@ -76,8 +76,9 @@ struct da_sink {
 	void *ctx;
 	/* The same in bulk, for speed; both or neither. A decoder that knows them calls them instead of the
 	 * two above: batch() stands for n times report() and record(1), in order; dropped() for n times
-	 * record(0). Reports come in order; drops may be told later, but before decode() returns. */
-	void (*batch)(void *ctx, const struct da_report *r, size_t n);
+	 * record(0). Reports come in order; drops may be told later, but before decode() returns. batch()
+	 * may change task, time and physical address of the reports, and their order. */
+	void (*batch)(void *ctx, struct da_report *r, size_t n);
 	void (*dropped)(void *ctx, enum da_drop drop, uint64_t n);
 	/* May be NULL. The registers that the record under way holds, before its report or drop; ip: of the
 	 * instruction, 0 unknown. regs->phase says what they are good for; alive for the call. */

@@ -43,6 +43,9 @@ void da_pipeline_paddr(struct da_pipeline *p, da_paddr_fn fn, void *ctx);
  * (report buffer) or the match layer is behind it. `l` is the ledger of (event, cpu), whose ring layer
  * the receiver counts in. */
 typedef void (*da_emit_fn)(void *ctx, const struct da_report *r, struct da_ledger *l);
+/* The same for n > 0 reports in order. Returns how many it took; the records of the rest are not counted. */
+typedef size_t (*da_emit_many_fn)(void *ctx, const struct da_report *r, size_t n,
+				  struct da_ledger *l);
 
 /* The CPU that recorded, as perf writes it ("AuthenticAMD,25,17,1"): IBS has errata. NULL: unknown. */
 void da_pipeline_cpu(struct da_pipeline *p, const char *cpuid);
@@ -50,7 +53,7 @@ void da_pipeline_cpu(struct da_pipeline *p, const char *cpuid);
 struct da_lane;
 struct da_lane *da_lane_new(struct da_pipeline *p, da_emit_fn emit, void *ctx);
 void da_lane_free(struct da_lane *l);
-/* Reports go elsewhere from now on. */
+/* Reports go elsewhere from now on, one by one. */
 void da_lane_redirect(struct da_lane *l, da_emit_fn emit, void *ctx);
 /* A report whose address is still to be decoded from its registers: a plain value, to be kept and decoded
  * later. mask 0: it needs no decoding. */
@@ -68,6 +71,8 @@ void da_lane_late(struct da_lane *l, da_late_fn fn);
 /* Decodes one: gives the reports that it would have given at once. Counted in the sample layer of this
  * lane, which is of no ledger: it says why the others gave none. */
 void da_lane_decode_late(struct da_lane *l, const struct da_late *late);
+/* Reports that are there together (those of AUX data) go to this one from now on, with the lane's ctx. */
+void da_lane_emit_many(struct da_lane *l, da_emit_many_fn emit);
 /* Takes one SAMPLE record; others are ignored. event: index of its event. */
 void da_lane_sample(struct da_lane *l, uint32_t event, const struct da_rec *rec);
 
@@ -85,9 +90,9 @@ struct da_aux_source {
 	uint32_t event, cpu;          /* cpu: UINT32_MAX if its buffer belongs to a task */
 	uint64_t time_ns;             /* of the bytes as a whole, 0 unknown */
 	const struct da_clock *clock; /* NULL: ticks mean nothing, time_ns stands for them */
-	/* Adds to a report what the caller knows: its task, say. False: the report is not wanted, and its
-	 * record is not counted. NULL: nothing to add. */
-	bool (*complete)(void *ctx, struct da_report *r);
+	/* Adds to n reports what the caller knows: their tasks, say. Returns how many of them are wanted, moved
+	 * to the front in order; the records of the others are not counted. NULL: nothing to add. */
+	size_t (*complete)(void *ctx, struct da_report *r, size_t n);
 	void *ctx;
 };
 

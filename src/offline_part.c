@@ -14,7 +14,7 @@
 
 #include "offline_aux.h"
 
-#define WINDOW      (1u << 20) /* what a core's own cache holds beside its tables */
+#define WINDOW      (256u << 10) /* what a core's own cache holds beside its tables */
 #define MAX_THREADS 256
 #define TID_CACHE   64 /* power of two */
 
@@ -144,42 +144,75 @@ static bool passes(const struct da_offline *o, const struct da_report *r)
 	return false;
 }
 
-static bool complete(void *ctx, struct da_report *r)
+/* The first time only. */
+static size_t probe(struct worker *w, const struct da_report *r, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((r[i].has & DA_HAS_TIME) && r[i].time_ns < w->first_ns)
+			w->first_ns = r[i].time_ns;
+	return 0;
+}
+
+static size_t filter(struct worker *w, struct da_report *r, size_t n)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < n; i++) {
+		if (!passes(w->d->o, &r[i]))
+			continue;
+		if (kept != i)
+			r[kept] = r[i];
+		kept++;
+	}
+	w->filtered += n - kept;
+	return kept;
+}
+
+static size_t complete(void *ctx, struct da_report *r, size_t n)
 {
 	struct worker *w = ctx;
+	size_t i;
 
 	if (w->finished)
-		return false;
-	if (w->probe) {
-		if ((r->has & DA_HAS_TIME) && r->time_ns < w->first_ns)
-			w->first_ns = r->time_ns;
-		return false;
+		return 0;
+	if (w->probe)
+		return probe(w, r, n);
+	for (i = 0; i < n; i++) {
+		if (w->d->o->opts->raw)
+			raw_set_task(&r[i]);
+		else
+			set_task(w, &r[i]);
 	}
-	if (w->d->o->opts->raw)
-		raw_set_task(r);
-	else
-		set_task(w, r);
-	if (w->d->filtered && !passes(w->d->o, r)) {
-		w->filtered++;
-		return false;
+	if (w->d->filtered)
+		n = filter(w, r, n);
+	for (i = 0; i < n; i++) {
+		if (!(r[i].has & DA_HAS_TIME))
+			continue;
+		w->first_ns = r[i].time_ns < w->first_ns ? r[i].time_ns : w->first_ns;
+		w->last_ns = r[i].time_ns > w->last_ns ? r[i].time_ns : w->last_ns;
 	}
-	if (r->has & DA_HAS_TIME) {
-		w->first_ns = r->time_ns < w->first_ns ? r->time_ns : w->first_ns;
-		w->last_ns = r->time_ns > w->last_ns ? r->time_ns : w->last_ns;
-	}
-	return true;
+	return n;
+}
+
+static size_t emit_many(void *ctx, const struct da_report *r, size_t n, struct da_ledger *l)
+{
+	struct worker *w = ctx;
+	const struct da_offline *o = w->d->o;
+	size_t i = 0;
+
+	/* who wants to see each report may have seen enough: then there is one thread only */
+	while (o->opts->report && i < n && !w->finished)
+		w->finished = !o->opts->report(o->opts->ctx, o, &r[i++]);
+	n = o->opts->report ? i : n;
+	l->in[DA_STAGE_RING] += n;
+	l->out[DA_STAGE_RING] += n;
+	da_match_reports(w->match, r, n);
+	return n;
 }
 
 static void emit(void *ctx, const struct da_report *r, struct da_ledger *l)
 {
-	struct worker *w = ctx;
-	const struct da_offline *o = w->d->o;
-
-	l->in[DA_STAGE_RING]++;
-	l->out[DA_STAGE_RING]++;
-	da_match_report(w->match, r);
-	if (o->opts->report && !w->finished && !o->opts->report(o->opts->ctx, o, r))
-		w->finished = true; /* then there is one thread only */
+	emit_many(ctx, r, 1, l);
 }
 
 /* ---- bytes ---- */
@@ -313,6 +346,8 @@ static int begin_part(struct worker *w, struct aux_queue *q, const struct aux_pa
 	} else {
 		w->lane = da_lane_new(w->d->a->pipeline, emit, w);
 	}
+	if (w->lane)
+		da_lane_emit_many(w->lane, emit_many);
 	return w->match && w->lane ? 0 : -DA_ENOMEM;
 }
 

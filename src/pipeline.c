@@ -108,7 +108,13 @@ struct da_lane *da_lane_new(struct da_pipeline *p, da_emit_fn emit, void *ctx)
 void da_lane_redirect(struct da_lane *l, da_emit_fn emit, void *ctx)
 {
 	l->emit = emit;
+	l->emit_many = NULL;
 	l->ctx = ctx;
+}
+
+void da_lane_emit_many(struct da_lane *l, da_emit_many_fn emit)
+{
+	l->emit_many = emit;
 }
 
 void da_lane_free(struct da_lane *l)
@@ -217,17 +223,33 @@ static void base_report(struct da_lane *l, uint32_t event, uint32_t cpu, const s
 	}
 }
 
-void lane_emit(struct da_lane *l, struct da_report *r, struct da_ledger *led)
+static void find_paddr(const struct da_pipeline *p, struct da_report *r)
 {
-	const struct da_pipeline *p = l->p;
-
-	if (!(r->has & DA_HAS_PADDR) && p->paddr && (r->has & DA_HAS_VADDR) &&
-	    (r->has & DA_HAS_TASK) &&
+	if (!(r->has & DA_HAS_PADDR) && (r->has & DA_HAS_VADDR) && (r->has & DA_HAS_TASK) &&
 	    p->paddr(p->paddr_ctx, r->pid, r->time_ns, r->vaddr, &r->paddr)) {
 		r->has |= DA_HAS_PADDR;
 		r->paddr_how = DA_PADDR_WALKED;
 	}
+}
+
+void lane_emit(struct da_lane *l, struct da_report *r, struct da_ledger *led)
+{
+	if (l->p->paddr)
+		find_paddr(l->p, r);
 	l->emit(l->ctx, r, led);
+}
+
+size_t lane_emit_many(struct da_lane *l, struct da_report *r, size_t n, struct da_ledger *led)
+{
+	size_t i;
+
+	for (i = 0; i < n && l->p->paddr; i++)
+		find_paddr(l->p, &r[i]);
+	if (l->emit_many)
+		return n ? l->emit_many(l->ctx, r, n, led) : 0;
+	for (i = 0; i < n; i++)
+		l->emit(l->ctx, &r[i], led);
+	return n;
 }
 
 static void one_address(struct da_lane *l, struct da_report *r, uint64_t vaddr, enum da_how how,

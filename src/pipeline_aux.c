@@ -34,25 +34,21 @@ static void set_time(const struct da_aux_source *s, struct da_report *r)
 	}
 }
 
-/* Returns false where the caller does not want the report. */
-static bool aux_report(struct da_lane *l, const struct da_report *r)
+/* Passes reports on, as far as the caller wants them. Returns how many. */
+static size_t aux_reports(struct da_lane *l, struct da_report *r, size_t n)
 {
-	struct da_report out = *r;
-
-	set_time(l->aux, &out);
-	if (l->aux->complete && !l->aux->complete(l->aux->ctx, &out))
-		return false;
-	lane_emit(l, &out, l->led);
-	return true;
+	for (size_t i = 0; i < n; i++)
+		set_time(l->aux, &r[i]);
+	if (l->aux->complete)
+		n = l->aux->complete(l->aux->ctx, r, n);
+	return lane_emit_many(l, r, n, l->led);
 }
 
-static void on_batch(void *ctx, const struct da_report *r, size_t n)
+static void on_batch(void *ctx, struct da_report *r, size_t n)
 {
 	struct da_lane *l = ctx;
-	uint64_t valid = 0;
+	size_t valid = aux_reports(l, r, n);
 
-	for (size_t i = 0; i < n; i++)
-		valid += aux_report(l, &r[i]);
 	da_count(&l->led->in[DA_STAGE_SAMPLE], valid);
 	da_count(&l->led->out[DA_STAGE_SAMPLE], valid);
 }
@@ -68,8 +64,9 @@ static void on_dropped(void *ctx, enum da_drop why, uint64_t n)
 static void on_report(void *ctx, const struct da_report *r)
 {
 	struct da_lane *l = ctx;
+	struct da_report out = *r;
 
-	l->given += aux_report(l, r);
+	l->given += (unsigned)aux_reports(l, &out, 1);
 }
 
 static void on_record(void *ctx, unsigned nr_reports, enum da_drop why)

@@ -43,7 +43,8 @@ struct da_lane {
 	struct da_pipeline *p;
 	struct da_code *code;
 	da_emit_fn emit;
-	da_late_fn late; /* NULL: all is decoded at once */
+	da_late_fn late;           /* NULL: all is decoded at once */
+	da_emit_many_fn emit_many; /* or NULL */
 	void *ctx;
 	struct per_event *ev;
 	/* context of the byte decoders' callbacks */
@@ -59,6 +60,8 @@ struct da_lane {
 struct per_cpu *lane_cpu(struct da_lane *l, uint32_t event, uint32_t cpu);
 /* Passes a report of a valid record on, with its physical address where that can be known. */
 void lane_emit(struct da_lane *l, struct da_report *r, struct da_ledger *led);
+/* Returns how many were taken. */
+size_t lane_emit_many(struct da_lane *l, struct da_report *r, size_t n, struct da_ledger *led);
 /* Decodes a raw sample; l->base is what its record says beside. */
 void lane_decode_raw(struct da_lane *l, const struct lane_event *e, struct per_cpu *c,
 		     const struct da_input *in);

@@ -51,9 +51,8 @@ static const struct s_switch *switch_at(const struct s_cpu *c, uint64_t time_ns)
 	return lo ? &c->sw[lo - 1] : NULL;
 }
 
-static bool complete(void *ctx, struct da_report *r)
+static void complete_one(const struct decoding *d, struct da_report *r)
 {
-	const struct decoding *d = ctx;
 	struct s_lane *l = d->l;
 	bool timed = r->has & DA_HAS_TIME;
 	const struct s_switch *sw = NULL;
@@ -68,7 +67,7 @@ static bool complete(void *ctx, struct da_report *r)
 	if (!(r->has & DA_HAS_TID)) {
 		sw = timed ? switch_at(d->a->cpu, r->time_ns) : NULL;
 		if (!sw)
-			return true;
+			return;
 	}
 	tid = sw ? sw->tid : r->tid;
 	r->pid = pid_of(d->a, tid, timed ? r->time_ns : UINT64_MAX);
@@ -77,7 +76,13 @@ static bool complete(void *ctx, struct da_report *r)
 	r->tid = tid;
 	r->has &= ~(uint32_t)DA_HAS_TID;
 	r->has |= r->pid ? DA_HAS_TASK : DA_HAS_TID;
-	return true;
+}
+
+static size_t complete(void *ctx, struct da_report *r, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		complete_one(ctx, &r[i]);
+	return n;
 }
 
 /* The first mark that ends at or behind a position; those before are not needed any more. */

@@ -41,7 +41,7 @@ static void on_record(void *ctx, unsigned nr, enum da_drop why)
 	s->drops += !nr;
 }
 
-static void on_batch(void *ctx, const struct da_report *r, size_t n)
+static void on_batch(void *ctx, struct da_report *r, size_t n)
 {
 	struct sum *s = ctx;
 

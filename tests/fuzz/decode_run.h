@@ -59,7 +59,7 @@ static inline void decode_on_record(void *ctx, unsigned nr, enum da_drop why)
 	res->pending = 0;
 }
 
-static inline void decode_on_batch(void *ctx, const struct da_report *r, size_t n)
+static inline void decode_on_batch(void *ctx, struct da_report *r, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		decode_on_report(ctx, &r[i]);
