@@ -243,6 +243,8 @@ void match_flush(struct da_match *m)
 	for (i = 0; i < m->nr_spaces; i++)
 		if (m->space[i].pub.heat)
 			da_heat_settle(m->space[i].pub.heat);
+	if (m->sketch && sketch_settle(m->sketch))
+		m->no_memory = true;
 }
 
 /* ---- the sampler at work ---- */

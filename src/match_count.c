@@ -101,7 +101,7 @@ static inline void accumulate(struct da_match *m, struct side *s, uint32_t entry
 	st->hit_end = addr >= st->hit_end ? addr + 1 : st->hit_end; /* none reaches the last one */
 	if (m->o.regions == DA_REGIONS_DAMON && !m->o.part)
 		match_adapt(m, s->space, r, addr);
-	if (m->sketch && sketch_add(m->sketch, entry, r, addr))
+	if (m->sketch && sketch_add_later(m->sketch, entry, r, addr))
 		m->no_memory = true;
 	if (!(r->has & DA_HAS_TIME))
 		return;

@@ -26,12 +26,23 @@ struct zone {
 	uint64_t samples;
 };
 
+/* A report that is to be added. */
+struct waiting {
+	uint64_t addr, accesses;
+	uint32_t zone, event;
+	uint8_t reads, writes;
+	bool used;
+};
+#define WAITING 32
+
 struct sketch {
 	struct cell *slot;
 	size_t nr_slots, cells, max;
 	struct zone *zone;
 	size_t nr_zones;
 	uint64_t seed;
+	struct waiting waiting[WAITING];
+	unsigned next; /* the oldest of them */
 };
 
 struct sketch *sketch_new(size_t max_cells, uint64_t seed)
@@ -60,13 +71,19 @@ void sketch_free(struct sketch *k)
 	free(k);
 }
 
+static size_t slot_of(size_t nr, uint64_t seed, uint64_t bin, uint32_t zone, uint32_t event)
+{
+	uint64_t h = (bin ^ seed) * 0x9e3779b97f4a7c15ull;
+
+	h = ((h ^ h >> 32) + ((uint64_t)zone << 8) + event) * 0xd6e8feb86659fd93ull;
+	return (size_t)(h >> 32) & (nr - 1);
+}
+
 static struct cell *probe(struct cell *slot, size_t nr, uint64_t seed, const struct cell *c)
 {
-	uint64_t h = (c->bin ^ seed) * 0x9e3779b97f4a7c15ull;
 	size_t i;
 
-	h = ((h ^ h >> 32) + ((uint64_t)c->zone << 8) + c->event) * 0xd6e8feb86659fd93ull;
-	for (i = (size_t)(h >> 32) & (nr - 1);; i = (i + 1) & (nr - 1)) {
+	for (i = slot_of(nr, seed, c->bin, c->zone, c->event);; i = (i + 1) & (nr - 1)) {
 		struct cell *s = &slot[i];
 
 		if (!s->samples || (s->bin == c->bin && s->zone == c->zone && s->event == c->event))
@@ -193,22 +210,73 @@ static int add(struct sketch *k, struct zone *z, const struct cell *c)
 	return k->cells * 4 >= k->nr_slots * 3 ? rebuild(k, k->nr_slots * 2, NULL) : 0;
 }
 
+static struct waiting waiting_of(uint32_t zone, const struct da_report *r, uint64_t addr)
+{
+	uint8_t op = r->has & DA_HAS_OP ? r->op : 0;
+
+	return (struct waiting){.addr = addr,
+				.accesses = r->has & DA_HAS_PERIOD ? r->period : 1,
+				.zone = zone,
+				.event = r->event,
+				.reads = !!(op & DA_OP_READ),
+				.writes = !!(op & DA_OP_WRITE),
+				.used = true};
+}
+
+static int add_one(struct sketch *k, const struct waiting *w)
+{
+	struct zone *z = &k->zone[w->zone];
+	struct cell c = {.bin = w->addr >> (z->shift & 63),
+			 .samples = 1,
+			 .accesses = w->accesses,
+			 .reads = w->reads,
+			 .writes = w->writes,
+			 .zone = w->zone,
+			 .event = w->event};
+
+	return z->shift == CLOSED ? 0 : add(k, z, &c);
+}
+
 int sketch_add(struct sketch *k, uint32_t zone, const struct da_report *r, uint64_t addr)
 {
-	struct zone *z = zone_of(k, zone);
-	struct cell c = {.zone = zone, .event = r->event, .samples = 1};
+	struct waiting w = waiting_of(zone, r, addr);
 
+	return zone_of(k, zone) ? add_one(k, &w) : -DA_ENOMEM;
+}
+
+int sketch_add_later(struct sketch *k, uint32_t zone, const struct da_report *r, uint64_t addr)
+{
+	struct waiting *w = &k->waiting[k->next++ % WAITING];
+	const struct zone *z;
+	const struct cell *slot;
+	int err = w->used ? add_one(k, w) : 0;
+
+	w->used = false;
+	z = zone_of(k, zone);
 	if (!z)
 		return -DA_ENOMEM;
-	if (z->shift == CLOSED)
-		return 0;
-	c.bin = addr >> z->shift;
-	c.accesses = r->has & DA_HAS_PERIOD ? r->period : 1;
-	if (r->has & DA_HAS_OP) {
-		c.reads = !!(r->op & DA_OP_READ);
-		c.writes = !!(r->op & DA_OP_WRITE);
+	*w = waiting_of(zone, r, addr);
+	if (z->shift != CLOSED) {
+		slot = &k->slot[slot_of(k->nr_slots, k->seed, addr >> z->shift, zone, r->event)];
+		__builtin_prefetch(slot, 1);
+		__builtin_prefetch((const char *)(slot + 1) - 1,
+				   1); /* it may reach over two lines */
 	}
-	return add(k, z, &c);
+	return err;
+}
+
+int sketch_settle(struct sketch *k)
+{
+	int err = 0;
+
+	for (unsigned i = 0; i < WAITING; i++) { /* the oldest first */
+		struct waiting *w = &k->waiting[k->next++ % WAITING];
+
+		if (w->used && add_one(k, w))
+			err = -DA_ENOMEM;
+		w->used = false;
+	}
+	return err;
 }
 
 /* Makes a zone at least so coarse. */

@@ -27,6 +27,10 @@ struct sketch *sketch_new(size_t max_cells, uint64_t seed); /* NULL: out of memo
 void sketch_free(struct sketch *k);
 /* 0 or -DA_ENOMEM. */
 int sketch_add(struct sketch *k, uint32_t zone, const struct da_report *r, uint64_t addr);
+/* The same a little later, when its cell has come from memory: with the next reports, or with sketch_settle(),
+ * which is to be called before all that is below. */
+int sketch_add_later(struct sketch *k, uint32_t zone, const struct da_report *r, uint64_t addr);
+int sketch_settle(struct sketch *k);
 /* Adds another one, whose zone z is to[z] here. 0 or -DA_ENOMEM. */
 int sketch_merge(struct sketch *k, const struct sketch *from, const uint32_t *to);
 size_t sketch_cells(const struct sketch *k);
