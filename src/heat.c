@@ -234,7 +234,7 @@ static uint64_t time_bins(const struct da_heat *h)
 	return h->cells ? (h->t1 >> h->time_shift) - (h->t0 >> h->time_shift) + 1 : 0;
 }
 
-/* One cell of this many stands for all in mergeable(). */
+/* One cell of this many stands for all in survey(). */
 #define SURVEY 8
 
 /* Whether a cell is asked follows from what it is, not from where the seed has put it: the same input shall
@@ -247,24 +247,25 @@ static bool surveyed(const struct cell *c)
 	return x >> 61 == 0;
 }
 
-/* Cells that the change would merge with their neighbour on its axis: an upper bound of what is saved, and
+/* Cells that a change would merge with their neighbour on its axis: an upper bound of what is saved, and
  * close to twice of it. */
-static size_t mergeable(const struct da_heat *h, bool time)
+static void survey(const struct da_heat *h, size_t *by_addr, size_t *by_time)
 {
-	size_t i, n = 0;
+	size_t i, addr = 0, time = 0;
 
 	for (i = 0; i < h->nr_slots; i++) {
 		struct cell k = h->slot[i];
 
 		if (!k.n || !surveyed(&k))
 			continue;
-		if (time)
-			k.time ^= 1;
-		else
-			k.addr ^= 1;
-		n += probe(h->slot, h->nr_slots, h->seed, &k)->n != 0;
+		k.addr ^= 1;
+		addr += probe(h->slot, h->nr_slots, h->seed, &k)->n != 0;
+		k.addr ^= 1;
+		k.time ^= 1;
+		time += probe(h->slot, h->nr_slots, h->seed, &k)->n != 0;
 	}
-	return n * SURVEY;
+	*by_addr = addr * SURVEY;
+	*by_time = time * SURVEY;
 }
 
 int da_heat_coarsen(struct da_heat *h)
@@ -279,8 +280,9 @@ int da_heat_coarsen(struct da_heat *h)
 		ch.time = 1;
 		return rebuild(h, slots_needed(h), &ch);
 	}
-	by_addr = h->addr_shift < SHIFT_MAX ? mergeable(h, false) : 0;
-	by_time = bins > TIME_BINS_MIN && h->time_shift < SHIFT_MAX ? mergeable(h, true) : 0;
+	survey(h, &by_addr, &by_time);
+	by_addr = h->addr_shift < SHIFT_MAX ? by_addr : 0;
+	by_time = bins > TIME_BINS_MIN && h->time_shift < SHIFT_MAX ? by_time : 0;
 	if (by_addr < h->cells / 8 && by_time < h->cells / 8) {
 		/* Many small zones: neither axis saves much. Sparse cells merge after some more halvings of
 		 * the address, but only if they may cross from one zone to the next. */
