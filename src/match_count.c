@@ -128,7 +128,9 @@ static inline void count(struct da_match *m, struct side *s, const struct place 
 		s->sums.straddled++;
 		return;
 	}
-	stat = match_stat(m, at->entry, r->event);
+	stat = m->entry[at->entry].stat; /* mostly one event */
+	if (stat == NONE || m->stat[stat].event != r->event)
+		stat = match_stat(m, at->entry, r->event);
 	if (stat == NONE) {
 		s->sums.missed++; /* no memory: da_match_finish() fails */
 		return;
