@@ -198,11 +198,9 @@ static struct zone *zone_of(struct sketch *k, uint32_t zone)
 	return &k->zone[zone];
 }
 
-static int add(struct sketch *k, struct zone *z, const struct cell *c)
+/* A zone has a cell more. */
+static int grew(struct sketch *k, struct zone *z)
 {
-	z->samples += c->samples;
-	if (!put(k, k->slot, k->nr_slots, c))
-		return 0;
 	z->cells++;
 	k->cells++;
 	if (k->cells >= k->max && coarsen(k))
@@ -210,58 +208,68 @@ static int add(struct sketch *k, struct zone *z, const struct cell *c)
 	return k->cells * 4 >= k->nr_slots * 3 ? rebuild(k, k->nr_slots * 2, NULL) : 0;
 }
 
-static struct waiting waiting_of(uint32_t zone, const struct da_report *r, uint64_t addr)
+static void wait_for(struct waiting *w, uint32_t zone, const struct da_report *r, uint64_t addr)
 {
 	uint8_t op = r->has & DA_HAS_OP ? r->op : 0;
 
-	return (struct waiting){.addr = addr,
-				.accesses = r->has & DA_HAS_PERIOD ? r->period : 1,
-				.zone = zone,
-				.event = r->event,
-				.reads = !!(op & DA_OP_READ),
-				.writes = !!(op & DA_OP_WRITE),
-				.used = true};
+	w->addr = addr;
+	w->accesses = r->has & DA_HAS_PERIOD ? r->period : 1;
+	w->zone = zone;
+	w->event = r->event;
+	w->reads = !!(op & DA_OP_READ);
+	w->writes = !!(op & DA_OP_WRITE);
+	w->used = true;
 }
 
 static int add_one(struct sketch *k, const struct waiting *w)
 {
 	struct zone *z = &k->zone[w->zone];
-	struct cell c = {.bin = w->addr >> (z->shift & 63),
-			 .samples = 1,
-			 .accesses = w->accesses,
-			 .reads = w->reads,
-			 .writes = w->writes,
-			 .zone = w->zone,
-			 .event = w->event};
+	struct cell c = {.bin = w->addr >> (z->shift & 63), .zone = w->zone, .event = w->event};
+	struct cell *s;
 
-	return z->shift == CLOSED ? 0 : add(k, z, &c);
+	if (z->shift == CLOSED)
+		return 0;
+	s = probe(k->slot, k->nr_slots, k->seed, &c);
+	z->samples++;
+	if (s->samples) { /* mostly */
+		s->samples++;
+		s->accesses += w->accesses;
+		s->reads += w->reads;
+		s->writes += w->writes;
+		return 0;
+	}
+	c.samples = 1;
+	c.accesses = w->accesses;
+	c.reads = w->reads;
+	c.writes = w->writes;
+	*s = c;
+	return grew(k, z);
 }
 
 int sketch_add(struct sketch *k, uint32_t zone, const struct da_report *r, uint64_t addr)
 {
-	struct waiting w = waiting_of(zone, r, addr);
+	struct waiting w;
 
+	wait_for(&w, zone, r, addr);
 	return zone_of(k, zone) ? add_one(k, &w) : -DA_ENOMEM;
 }
 
 int sketch_add_later(struct sketch *k, uint32_t zone, const struct da_report *r, uint64_t addr)
 {
 	struct waiting *w = &k->waiting[k->next++ % WAITING];
-	const struct zone *z;
 	const struct cell *slot;
 	int err = w->used ? add_one(k, w) : 0;
+	unsigned shift;
 
 	w->used = false;
-	z = zone_of(k, zone);
-	if (!z)
-		return -DA_ENOMEM;
-	*w = waiting_of(zone, r, addr);
-	if (z->shift != CLOSED) {
-		slot = &k->slot[slot_of(k->nr_slots, k->seed, addr >> z->shift, zone, r->event)];
-		__builtin_prefetch(slot, 1);
-		__builtin_prefetch((const char *)(slot + 1) - 1,
-				   1); /* it may reach over two lines */
-	}
+	if (zone >= k->nr_zones || !k->zone[zone].shift)
+		if (!zone_of(k, zone))
+			return -DA_ENOMEM;
+	wait_for(w, zone, r, addr);
+	shift = k->zone[zone].shift & 63; /* of a closed zone any place will do */
+	slot = &k->slot[slot_of(k->nr_slots, k->seed, addr >> shift, zone, r->event)];
+	__builtin_prefetch(slot, 1);
+	__builtin_prefetch((const char *)(slot + 1) - 1, 1); /* it may reach over two lines */
 	return err;
 }
 
