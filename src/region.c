@@ -50,7 +50,9 @@ int da_region_set_freeze(struct da_region_set *s)
 
 	if (s->frozen)
 		return 0;
-	if (s->nr)
+	for (i = 1; i < s->nr && s->ranges[i - 1].start <= s->ranges[i].start; i++)
+		;
+	if (i < s->nr) /* mostly they come in order */
 		qsort(s->ranges, s->nr, sizeof(*s->ranges), by_start);
 	for (i = 1; i < s->nr; i++)
 		if (s->ranges[i].start < s->ranges[i - 1].end)
