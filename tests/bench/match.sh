@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# What matching a report costs, from one region to a million. CPU time of one thread; read how it grows.
+# What matching a report costs, from one region to a million, and where bisection beats a linear walk. CPU time of
+# one thread; read how it grows.
 set -u
 : "${DA:?the program to measure: run this through make bench}"
 : "${DA_SRC:?run this through make bench}"
