@@ -305,8 +305,10 @@ static int session_facts(const struct run_result *res, int rc, const struct da_e
 		fputs("damon-attrs: error: out of memory\n", stderr);
 		return 1;
 	}
-	if (rc)
+	if (rc) {
 		snprintf(f->error, sizeof(f->error), "%.255s", err->msg);
+		f->error_sys = err->sys;
+	}
 	return 0;
 }
 

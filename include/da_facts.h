@@ -32,6 +32,8 @@ struct da_facts_cpu { /* one event on one CPU */
 	/* It stopped while a reference went on: samples that were due since; 0: it did not, or not known. */
 	uint64_t silent_due, silent_since_ns; /* since: after the start of the run */
 	uint64_t silent_ref;                  /* enum da_silent_ref */
+	/* hotplug: how often the CPU went and its events were opened anew, and how long it was away in all */
+	uint64_t went_offline, came_back, away_ns;
 };
 
 /* What went on when a sampler stopped. */
@@ -110,6 +112,7 @@ struct da_facts {
 	int command_status;  /* wait(2) status; -1 none */
 	char end_reason[32]; /* "exit", "duration", "signal", "" not ended */
 	char error[256];     /* what stopped create, bind or enable; "" nothing did */
+	int error_sys;       /* its errno; 0 none, or from a file */
 };
 
 /* An empty *f: everything that can be unknown is. */

@@ -37,8 +37,9 @@ struct da_session_opts {
 	enum da_target target;
 	const pid_t *ids; /* DA_TARGET_PID, DA_TARGET_TID */
 	size_t nr_ids;
-	pid_t child;          /* DA_TARGET_COMMAND: a forked child that waits to exec; else 0 */
-	const char *cpu_list; /* -C "0,2-3"; NULL all online */
+	pid_t child;             /* DA_TARGET_COMMAND: a forked child that waits to exec; else 0 */
+	const char *cpu_list;    /* -C "0,2-3"; NULL all online */
+	const char *online_path; /* where the online CPUs are listed; NULL: in sysfs (tests) */
 	bool inherit;
 	bool enable_on_exec; /* command targets: the kernel enables at exec */
 	bool all_user, all_kernel;

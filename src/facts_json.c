@@ -93,9 +93,9 @@ static const struct field cpu_numbers[] = {
 };
 
 static const struct field cpu_u64[] = {
-	AT(da_facts_cpu, silent_due),
-	AT(da_facts_cpu, silent_since_ns),
-	AT(da_facts_cpu, silent_ref),
+	AT(da_facts_cpu, silent_due), AT(da_facts_cpu, silent_since_ns),
+	AT(da_facts_cpu, silent_ref), AT(da_facts_cpu, went_offline),
+	AT(da_facts_cpu, came_back),  AT(da_facts_cpu, away_ns),
 };
 
 static const struct field buffer_u64[] = {

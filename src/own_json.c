@@ -84,6 +84,11 @@ char *da_own_ledger_text(const struct da_own_ledger *l)
 		da_json_u64(&m.w, "silent_since_ns", l->cpu.silent_since_ns);
 		da_json_u64(&m.w, "silent_ref", l->cpu.silent_ref);
 	}
+	if (l->cpu.went_offline) {
+		da_json_u64(&m.w, "went_offline", l->cpu.went_offline);
+		da_json_u64(&m.w, "came_back", l->cpu.came_back);
+		da_json_u64(&m.w, "away_ns", l->cpu.away_ns);
+	}
 	da_ledger_to_json(&m.w, "ledger", &l->cpu.ledger, NULL, true);
 	da_json_close(&m.w);
 	return da_json_mem_end(&m);
@@ -258,6 +263,9 @@ int da_own_ledger_parse(const char *text, size_t len, struct da_own_ledger *out)
 	da_json_get_u64(&v, "silent_due", &out->cpu.silent_due);
 	da_json_get_u64(&v, "silent_since_ns", &out->cpu.silent_since_ns);
 	da_json_get_u64(&v, "silent_ref", &out->cpu.silent_ref);
+	out->cpu.went_offline = get_num(&v, "went_offline");
+	out->cpu.came_back = get_num(&v, "came_back");
+	out->cpu.away_ns = get_num(&v, "away_ns");
 	if (da_json_get(&v, "ledger", &ledger))
 		da_ledger_from_json(&ledger, &out->cpu.ledger);
 	da_json_free(&v);

@@ -161,6 +161,11 @@ static void put_ledgers(struct da_json_out *w, const struct da_verdict_view *v)
 			da_json_measured(w, "lost", c->lost);
 			da_json_measured(w, "enabled_ns", c->enabled_ns);
 			da_json_measured(w, "running_ns", c->running_ns);
+			if (c->went_offline) {
+				da_json_u64(w, "went_offline", c->went_offline);
+				da_json_u64(w, "came_back", c->came_back);
+				da_json_u64(w, "away_ns", c->away_ns);
+			}
 			da_ledger_to_json(w, "ledger", &c->ledger, measured, true);
 			da_json_close(w);
 		}

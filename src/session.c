@@ -202,7 +202,7 @@ bool s_cpu_in(const char *list, int cpu)
 	return !*list || !each_cpu(list, look, &c) || c.found;
 }
 
-static void read_list(const char *path, uint8_t *set)
+void s_read_cpus(const char *path, uint8_t *set)
 {
 	FILE *f = fopen(path, "re");
 	char line[4096];
@@ -211,6 +211,11 @@ static void read_list(const char *path, uint8_t *set)
 		each_cpu(line, mark, set);
 	if (f)
 		fclose(f);
+}
+
+const char *s_online_path(const struct da_session *s)
+{
+	return s->o.online_path ? s->o.online_path : "/sys/devices/system/cpu/online";
 }
 
 static int choose_cpus(struct da_session *s, struct da_error *err)
@@ -222,14 +227,17 @@ static int choose_cpus(struct da_session *s, struct da_error *err)
 
 	if (!online)
 		return da_fail(err, DA_ENOMEM, 0, "out of memory");
-	read_list("/sys/devices/system/cpu/online", online);
-	read_list("/sys/devices/system/cpu/possible", possible);
+	s_read_cpus("/sys/devices/system/cpu/possible", possible);
+	s_read_cpus(s_online_path(s), online);
 	if (s->cpu_list) {
 		if (!each_cpu(s->cpu_list, mark, want) || !*s->cpu_list)
 			rc = da_fail(err, DA_EUSAGE, 0, "'%s' is not a list of CPUs", s->cpu_list);
 	} else {
 		memcpy(want, online, 65536);
 	}
+	if (!memchr(online, 1, 65536))
+		rc = da_fail(err, DA_EIO, errno, "cannot read the list of online CPUs%s",
+			     errno == EMFILE ? " (raise the limit with ulimit -n)" : "");
 	for (unsigned c = 0; !rc && c < 65536; c++) {
 		if (want[c] && !possible[c] && !online[c])
 			rc = da_fail(err, DA_ENOENT, 0, "CPU %u does not exist on this machine", c);
@@ -342,6 +350,8 @@ static int make_lane(struct da_session *s, struct s_lane *l, size_t first, size_
 {
 	l->s = s;
 	l->wake_fd = -1;
+	pthread_mutex_init(&l->gate, NULL);
+	pthread_cond_init(&l->go, NULL);
 	l->cpus = calloc(nr, sizeof(*l->cpus));
 	if (!l->cpus)
 		return da_fail(err, DA_ENOMEM, 0, "out of memory");
@@ -568,6 +578,7 @@ int da_session_tick(struct da_session *s, struct da_error *err)
 
 	if (rc)
 		return rc;
+	s_hotplug_tick(s);
 	confirm_enabled(s);
 	s_silence_count(s);
 	rc = s_store_ledgers(s);
@@ -652,6 +663,8 @@ void da_session_free(struct da_session *s)
 		free(l->cpus);
 		if (l->wake_fd >= 0)
 			close(l->wake_fd);
+		pthread_mutex_destroy(&l->gate);
+		pthread_cond_destroy(&l->go);
 	}
 	s_buffers_free(s);
 	s_silence_free(s);
@@ -670,6 +683,7 @@ void da_session_free(struct da_session *s)
 			s_aux_free(s->cpus[c].pairs[i].aux);
 		free(s->cpus[c].pairs);
 		free(s->cpus[c].sw);
+		free(s->cpus[c].hot.renames);
 	}
 	if (s->match_wake >= 0)
 		close(s->match_wake);

@@ -55,12 +55,15 @@ void s_aux_release(struct s_aux *a)
 
 void s_aux_free(struct s_aux *a)
 {
-	if (!a)
-		return;
-	s_aux_release(a);
-	free(a->window);
-	free(a->mark);
-	free(a);
+	while (a) {
+		struct s_aux *before = a->before;
+
+		s_aux_release(a);
+		free(a->window);
+		free(a->mark);
+		free(a);
+		a = before;
+	}
 }
 
 int s_aux_bind(struct da_session *s, struct s_cpu *c, size_t event)
@@ -91,6 +94,7 @@ int s_aux_bind(struct da_session *s, struct s_cpu *c, size_t event)
 	}
 	s->aux_pages = pages;
 	s->nr_aux++;
+	a->before = a->pair->aux;
 	a->pair->aux = a;
 	return 0;
 }
@@ -168,8 +172,11 @@ int s_aux_take(struct s_lane *l, struct s_aux *a)
 	size_t got;
 	int rc = 0;
 
-	while (!rc && (got = kring_drain(a->ring, l->buf, S_DRAIN_CAP)))
+	while (!rc && (got = kring_drain(a->ring, l->buf, S_DRAIN_CAP))) {
+		if (a->cpu->hot.nr_renames)
+			s_hotplug_rename(a->cpu, l->buf, got);
 		rc = s_lane_take(l, l->buf, got);
+	}
 	if (n > a->ring->aux_bytes) {
 		/* nobody writes so: what is there cannot be what was told */
 		a->taken = head;
@@ -194,7 +201,7 @@ size_t s_aux_drain(struct s_lane *l, struct s_cpu *c)
 		struct s_aux *a = c->pairs[i].aux;
 		uint64_t before;
 
-		if (!a)
+		if (!a || !a->ring)
 			continue;
 		before = a->taken;
 		if (a->be->drain(l, a)) {
@@ -329,6 +336,13 @@ int s_aux_store_info(struct da_session *s, struct da_error *err)
 	return rc ? rc : da_writer_append(s->w, rec, size, NULL, err);
 }
 
+static void add_loss(struct s_aux *a, struct da_facts *f)
+{
+	f->aux_truncated += (int64_t)atomic_load(&a->truncated);
+	f->aux_collisions += (int64_t)atomic_load(&a->collisions);
+	f->aux_off_ns += (int64_t)atomic_load(&a->off_ns);
+}
+
 void s_aux_loss(struct da_session *s, struct da_facts *f)
 {
 	f->aux_truncated = f->aux_collisions = f->aux_off_ns = -1;
@@ -337,16 +351,14 @@ void s_aux_loss(struct da_session *s, struct da_facts *f)
 	f->aux_truncated = f->aux_collisions = f->aux_off_ns = 0;
 	for (size_t c = 0; c < s->nr_cpus; c++) {
 		for (size_t i = 0; i < s->nr_ev; i++) {
-			struct s_aux *a = s->cpus[c].pairs[i].aux;
+			struct s_aux *now = s->cpus[c].pairs[i].aux;
 
-			if (!a)
-				continue;
-			f->aux_truncated += (int64_t)atomic_load(&a->truncated);
-			f->aux_collisions += (int64_t)atomic_load(&a->collisions);
-			f->aux_off_ns += (int64_t)atomic_load(&a->off_ns);
+			for (struct s_aux *a = now; a; a = a->before)
+				add_loss(a, f);
 			/* stopped is set after the threads have ended */
-			if (s->stop_ns && a->off_from && a->off_from < s->stop_ns && s->joined)
-				f->aux_off_ns += (int64_t)(s->stop_ns - a->off_from);
+			if (now && s->stop_ns && now->off_from && now->off_from < s->stop_ns &&
+			    s->joined)
+				f->aux_off_ns += (int64_t)(s->stop_ns - now->off_from);
 		}
 	}
 }

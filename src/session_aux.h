@@ -32,8 +32,9 @@ struct s_aux {
 	struct da_session *s;
 	struct s_cpu *cpu;
 	struct s_pair *pair;
-	size_t event; /* in s->ev */
-	uint32_t idx; /* of its queue in the file */
+	struct s_aux *before; /* that of the same pair before its CPU went offline */
+	size_t event;         /* in s->ev */
+	uint32_t idx;         /* of its queue in the file */
 	uint64_t midr;
 	const struct kring *ring; /* set by arm() */
 	void *state;              /* the backend's own */
@@ -86,7 +87,7 @@ size_t s_aux_spe_info(struct da_session *s, uint8_t *buf, size_t cap);
 /* The backend of an event, NULL: its samples do not come through AUX, or --no-aux. */
 const struct s_aux_backend *s_aux_backend_of(const struct da_session *s,
 					     const struct da_spec *spec);
-/* The bind layer of an event with a backend on one CPU. 0 or -errno. */
+/* The bind layer of an event with a backend on one CPU, again when it is back. 0 or -errno. */
 int s_aux_bind(struct da_session *s, struct s_cpu *c, size_t event);
 int s_aux_enable(struct s_aux *a);
 int s_aux_disable(struct s_aux *a);

@@ -214,8 +214,9 @@ void s_aux_decode_end(struct s_lane *l)
 		for (size_t i = 0; i < l->s->nr_ev; i++) {
 			struct s_aux *a = l->cpus[c]->pairs[i].aux;
 
-			if (a && a->window)
-				decode_window(l, a, true);
+			for (; a; a = a->before)
+				if (a->window)
+					decode_window(l, a, true);
 		}
 	}
 }

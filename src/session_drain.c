@@ -169,7 +169,7 @@ int s_lane_take_aux(struct s_lane *l, struct s_aux *a, uint8_t *rec, size_t len,
 	return push_block(l, &block, rec) ? no_memory(s) : 0;
 }
 
-static size_t drain_cpu(struct s_lane *l, struct s_cpu *c, uint64_t now_ns)
+size_t s_lane_drain(struct s_lane *l, struct s_cpu *c, uint64_t now_ns)
 {
 	size_t all = 0, n;
 
@@ -179,6 +179,8 @@ static size_t drain_cpu(struct s_lane *l, struct s_cpu *c, uint64_t now_ns)
 			n = evt_drain(c->evt, ring, l->buf, S_DRAIN_CAP);
 			if (!n)
 				break;
+			if (c->hot.nr_renames)
+				s_hotplug_rename(c, l->buf, n);
 			if (s_lane_take(l, l->buf, n))
 				return all;
 			all += n;
@@ -400,7 +402,7 @@ static bool pass(struct s_lane *l, bool last)
 	size_t got = 0;
 
 	for (size_t k = 0; k < l->nr_cpus; k++)
-		got += drain_cpu(l, l->cpus[k], began);
+		got += s_lane_drain(l, l->cpus[k], began);
 	atomic_store_explicit(&l->drained_until, last && !got ? UINT64_MAX : began - VISIBLE_NS,
 			      memory_order_release);
 	atomic_store(&l->epoch, epoch);
@@ -426,11 +428,16 @@ void *s_drain_main(void *arg)
 	struct da_session *s = l->s;
 
 	pin(l);
+	pthread_mutex_lock(&l->gate);
 	for (;;) {
-		bool last = atomic_load(&s->stop_drain);
-		bool got = pass(l, last);
-		uint64_t until = safe_until(s);
+		bool last = atomic_load(&s->stop_drain), got;
+		uint64_t until;
 		size_t n;
+
+		while (atomic_load(&l->halt))
+			pthread_cond_wait(&l->go, &l->gate);
+		got = pass(l, last);
+		until = safe_until(s);
 
 		if (atomic_load(&s->failed))
 			s_lane_free_blocks(
@@ -443,7 +450,22 @@ void *s_drain_main(void *arg)
 		if (!got && n < SLICE)
 			wait_for_data(l, l->head ? WAIT_MS : IDLE_MS);
 	}
+	pthread_mutex_unlock(&l->gate);
 	return NULL;
+}
+
+void s_lane_halt(struct s_lane *l)
+{
+	atomic_store(&l->halt, true);
+	s_lane_wake(l);
+	pthread_mutex_lock(&l->gate);
+}
+
+void s_lane_go(struct s_lane *l)
+{
+	atomic_store(&l->halt, false);
+	pthread_cond_signal(&l->go);
+	pthread_mutex_unlock(&l->gate);
 }
 
 void s_lane_wake(struct s_lane *l)

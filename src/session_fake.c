@@ -48,6 +48,16 @@ size_t s_fake_fill(struct s_lane *l, struct s_cpu *c, uint8_t *buf, size_t cap, 
 	return n;
 }
 
+void s_fake_skip(struct da_session *s, const struct s_cpu *c, uint64_t now_ns)
+{
+	struct da_samp samp;
+
+	for (size_t i = 0; i < s->nr_ev; i++)
+		while (s->ev[i].fake && is_due(s, &s->ev[i], c, now_ns) &&
+		       da_fake_next(s->ev[i].fake, (uint32_t)c->cpu, &samp))
+			; /* nobody was there to see it */
+}
+
 /* The target's view of the range: without it no address would be in any region. */
 int s_fake_synthesize(struct da_session *s, uint32_t pid)
 {

@@ -111,13 +111,15 @@ static int open_one(struct da_session *s, struct s_event *e, struct evt *evt)
 
 static void open_failed(struct s_event *e, struct s_pair *p, const struct s_cpu *c, int sys)
 {
-	enum da_drop d = c->online ? da_drop_of_open_errno(sys) : DA_DROP_CREATE_CPU_OFFLINE;
+	/* one that came back may be gone again by now */
+	bool offline = !c->online || (c->hot.went && sys == ENODEV);
+	enum da_drop d = offline ? DA_DROP_CREATE_CPU_OFFLINE : da_drop_of_open_errno(sys);
 
 	p->life.drop[d]++;
 	note_error(e, (uint32_t)c->cpu, sys, "perf_event_open");
 }
 
-static int open_cpu(struct da_session *s, struct s_cpu *c)
+int s_open_cpu(struct da_session *s, struct s_cpu *c)
 {
 	pid_t all = -1;
 	size_t nr_tids = s->o.target == DA_TARGET_SYSTEM ? 1 : s->nr_ids;
@@ -144,11 +146,11 @@ static int open_cpu(struct da_session *s, struct s_cpu *c)
 			continue;
 		e->asked++;
 		p->life.in[DA_STAGE_CREATE]++;
-		if (e->fake) {
+		if (!c->online) {
+			rc = -ENODEV;
+		} else if (e->fake) {
 			rc = da_fake_fails(e->fake, DA_FAKE_FAIL_CREATE) ? -ENOENT : 0;
 			p->id = 0xfa4e0000u + (uint64_t)c->cpu * s->nr_ev + i;
-		} else if (!c->online) {
-			rc = -ENODEV;
 		} else {
 			rc = open_one(s, e, c->evt);
 			if (rc >= 0)
@@ -339,7 +341,7 @@ static void forget_opens(struct da_session *s)
 static int open_cpus(struct da_session *s)
 {
 	for (size_t c = 0; c < s->nr_cpus; c++)
-		if (open_cpu(s, &s->cpus[c]))
+		if (s_open_cpu(s, &s->cpus[c]))
 			return -DA_ENOMEM;
 	return 0;
 }
@@ -414,39 +416,46 @@ static void bind_pair(struct s_event *e, struct s_pair *p, uint32_t cpu, int rc)
 	note_error(e, cpu, -rc, "mmap");
 }
 
+int s_bind_cpu(struct da_session *s, struct s_cpu *c, uint32_t *pages)
+{
+	bool real = c->evt && evt_nr(c->evt);
+	int rc = real ? map_cpu(s, c, pages) : 0, last = 0;
+
+	c->pages = rc || !real ? 0 : *pages;
+	for (size_t i = 0; i < s->nr_ev; i++) {
+		struct s_event *e = &s->ev[i];
+		int mine = rc;
+
+		if (c->pairs[i].idx < 0)
+			continue;
+		if (e->fake)
+			mine = da_fake_fails(e->fake, DA_FAKE_FAIL_BIND) ? -EPERM : 0;
+		if (!mine && e->aux)
+			mine = s_aux_bind(s, c, i);
+		bind_pair(e, &c->pairs[i], (uint32_t)c->cpu, mine);
+		s->any_bound |= !mine;
+		last = mine ? mine : last;
+	}
+	if (rc) { /* closed without ever having been enabled */
+		evt_free(c->evt);
+		c->evt = NULL;
+		c->sideband = -1;
+		for (size_t i = 0; i < s->nr_ev; i++)
+			if (!s->ev[i].fake)
+				c->pairs[i].idx = -1;
+	}
+	return last;
+}
+
 int s_bind_all(struct da_session *s, struct da_error *err)
 {
 	uint32_t wanted = s->o.mmap_pages ? s->o.mmap_pages : 512, pages = wanted;
 	int last = 0;
 
 	for (size_t k = 0; k < s->nr_cpus; k++) {
-		struct s_cpu *c = &s->cpus[k];
-		bool real = c->evt && evt_nr(c->evt);
-		int rc = real ? map_cpu(s, c, &pages) : 0;
+		int rc = s_bind_cpu(s, &s->cpus[k], &pages);
 
-		c->pages = rc || !real ? 0 : pages;
-		for (size_t i = 0; i < s->nr_ev; i++) {
-			struct s_event *e = &s->ev[i];
-			int mine = rc;
-
-			if (c->pairs[i].idx < 0)
-				continue;
-			if (e->fake)
-				mine = da_fake_fails(e->fake, DA_FAKE_FAIL_BIND) ? -EPERM : 0;
-			if (!mine && e->aux)
-				mine = s_aux_bind(s, c, i);
-			bind_pair(e, &c->pairs[i], (uint32_t)c->cpu, mine);
-			s->any_bound |= !mine;
-			last = mine ? mine : last;
-		}
-		if (rc) { /* closed without ever having been enabled */
-			evt_free(c->evt);
-			c->evt = NULL;
-			c->sideband = -1;
-			for (size_t i = 0; i < s->nr_ev; i++)
-				if (!s->ev[i].fake)
-					c->pairs[i].idx = -1;
-		}
+		last = rc ? rc : last;
 	}
 	if (pages < wanted)
 		s_message(s, 1,
@@ -473,48 +482,72 @@ int s_enable_sideband(struct da_session *s)
 	return 0;
 }
 
+int s_enable_cpu(struct da_session *s, struct s_cpu *c, bool *any)
+{
+	int last = 0;
+
+	for (size_t i = 0; i < s->nr_ev; i++) {
+		struct s_event *e = &s->ev[i];
+		struct s_pair *p = &c->pairs[i];
+		int rc = 0;
+
+		if (!p->bound)
+			continue;
+		if (e->attr.flags & DA_ATTR_ENABLE_ON_EXEC) {
+			/* counted at stop, when the read shows whether exec fired it */
+			*any = true;
+			continue;
+		}
+		if (p->aux)
+			rc = s_aux_enable(p->aux);
+		else if (e->fake)
+			rc = da_fake_fails(e->fake, DA_FAKE_FAIL_ENABLE) ? -EIO : 0;
+		else
+			rc = evt_enable(c->evt, p->idx);
+		p->life.in[DA_STAGE_ENABLE]++;
+		if (rc) {
+			p->life.drop[DA_DROP_ENABLE_REFUSED]++;
+			note_error(e, (uint32_t)c->cpu, -rc, "ioctl ENABLE");
+			last = rc;
+			continue;
+		}
+		p->life.out[DA_STAGE_ENABLE]++;
+		p->enabled = true;
+		e->enabled++;
+		*any = true;
+	}
+	return last;
+}
+
 int s_enable_events(struct da_session *s, struct da_error *err)
 {
-	bool any = false, waiting = false;
+	bool any = false;
 	int last = 0;
 
 	for (size_t k = 0; k < s->nr_cpus; k++) {
-		struct s_cpu *c = &s->cpus[k];
+		int rc = s_enable_cpu(s, &s->cpus[k], &any);
 
-		for (size_t i = 0; i < s->nr_ev; i++) {
-			struct s_event *e = &s->ev[i];
-			struct s_pair *p = &c->pairs[i];
-			int rc = 0;
-
-			if (!p->bound)
-				continue;
-			if (e->attr.flags & DA_ATTR_ENABLE_ON_EXEC) {
-				waiting =
-					true; /* counted at stop, when the read shows whether exec fired it */
-				continue;
-			}
-			if (p->aux)
-				rc = s_aux_enable(p->aux);
-			else if (e->fake)
-				rc = da_fake_fails(e->fake, DA_FAKE_FAIL_ENABLE) ? -EIO : 0;
-			else
-				rc = evt_enable(c->evt, p->idx);
-			p->life.in[DA_STAGE_ENABLE]++;
-			if (rc) {
-				p->life.drop[DA_DROP_ENABLE_REFUSED]++;
-				note_error(e, (uint32_t)c->cpu, -rc, "ioctl ENABLE");
-				last = rc;
-				continue;
-			}
-			p->life.out[DA_STAGE_ENABLE]++;
-			p->enabled = true;
-			e->enabled++;
-			any = true;
-		}
+		last = rc ? rc : last;
 	}
 	s->on_ns = s_now_ns(s);
 	atomic_store(&s->events_on, true);
-	return any || waiting ? 0 : da_fail(err, DA_EIO, -last, "cannot enable the events");
+	return any ? 0 : da_fail(err, DA_EIO, -last, "cannot enable the events");
+}
+
+int s_read_count(struct s_cpu *c, struct s_pair *p)
+{
+	struct evt_count now;
+	int rc = evt_read(c->evt, p->idx, &now);
+
+	if (rc)
+		return rc;
+	p->count = now;
+	p->count.value += p->past.value;
+	p->count.enabled_ns += p->past.enabled_ns;
+	p->count.running_ns += p->past.running_ns;
+	p->count.lost += p->past.lost;
+	p->counted = true;
+	return 0;
 }
 
 /* Disables, then reads what was counted: LOST and the times are final only now. */
@@ -529,7 +562,7 @@ void s_disable_all(struct da_session *s)
 		struct s_cpu *c = &s->cpus[k];
 
 		for (size_t i = 0; i < s->nr_ev; i++) {
-			if (c->pairs[i].aux)
+			if (c->pairs[i].aux && c->pairs[i].bound)
 				s_aux_disable(c->pairs[i].aux);
 			else if (!s->ev[i].fake && c->evt && c->pairs[i].bound)
 				evt_disable(c->evt, c->pairs[i].idx);
@@ -546,7 +579,7 @@ void s_disable_all(struct da_session *s)
 
 			if (!p->bound || e->fake || !c->evt)
 				continue;
-			p->counted = !evt_read(c->evt, p->idx, &p->count);
+			p->counted = !s_read_count(c, p);
 			if (p->count.eof)
 				note_error(e, (uint32_t)c->cpu, EBUSY,
 					   "read of the pinned event: EOF");

@@ -59,9 +59,25 @@ struct s_pair {
 		*lane; /* sample and ring layers; lane's thread writes, under its seqlock */
 	uint64_t id;   /* kernel id, or a made-up one for fake */
 	struct evt_count count;
-	bool counted;      /* count was read after disabling */
-	bool elsewhere;    /* its PMU is on other CPUs: nothing was asked for here */
-	struct s_aux *aux; /* its AUX area, NULL: none was mapped */
+	bool counted;          /* count was read after disabling */
+	bool elsewhere;        /* its PMU is on other CPUs: nothing was asked for here */
+	struct s_aux *aux;     /* its AUX area, NULL: none was mapped */
+	struct evt_count past; /* of events that its CPU lost when it went offline */
+};
+
+/* A CPU that goes offline and comes back while it is recorded (session_hotplug.c). */
+struct s_hot {
+	uint32_t went, came;
+	bool away;        /* its events are closed */
+	bool tried;       /* it came back, but its events could not be opened */
+	uint64_t went_ns; /* when it was seen to be away */
+	uint64_t away_ns; /* for how long, until it came back */
+	uint64_t seen_ns; /* time that its sideband event had been enabled at the last look */
+	/* what its new events are called by the kernel, and what the file calls them; its lane's */
+	struct s_rename {
+		uint64_t now, file;
+	} * renames;
+	size_t nr_renames;
 };
 
 /* One report buffer, with a ring for each lane or one for all. */
@@ -85,6 +101,7 @@ struct s_cpu {
 	/* who ran there, kept only for AUX; its lane's */
 	struct s_switch *sw;
 	size_t nr_sw, room_sw;
+	struct s_hot hot;
 };
 
 /* A run of whole records, or an AUXTRACE record with its trace data, that went to the file and waits to be
@@ -102,6 +119,10 @@ struct s_lane {
 	struct da_session *s;
 	pthread_t thread;
 	bool started;
+	pthread_mutex_t
+		gate; /* the thread's while it works; the owner's while the lane is halted */
+	pthread_cond_t go;
+	_Atomic bool halt;
 	struct s_cpu **cpus;
 	size_t nr_cpus;
 	struct da_lane *lane;
@@ -135,6 +156,7 @@ struct da_session {
 	clockid_t clock; /* MONOTONIC; with AUX its RAW form, which runs as the PMU's counter */
 	bool fake_only;
 	bool created, any_bound, running, stopped;
+	bool told_new_cpu;      /* that one is not recorded */
 	_Atomic bool events_on; /* from enable to disable */
 	uint64_t on_ns;         /* when, before events_on */
 
@@ -217,7 +239,25 @@ int s_attrs(struct da_session *s, struct da_error *err);
 bool s_attr_drop(struct da_attr *a, unsigned n, const char **name);
 unsigned s_attr_nr_optional(void);
 
+/* The CPUs of a list like that of sysfs, "0,2-3": their bytes in set[65536] become 1. */
+void s_read_cpus(const char *path, uint8_t *set);
+/* Where the online CPUs are listed. */
+const char *s_online_path(const struct da_session *s);
+
+/* session_hotplug.c: CPUs that go away and come back */
+void s_hotplug_tick(struct da_session *s);
+/* Gives records taken from a ring of this CPU the ids that the file knows. */
+void s_hotplug_rename(const struct s_cpu *c, uint8_t *bytes, size_t len);
+
 /* session_open.c: create, bind, enable, release */
+/* One CPU. 0, or -DA_ENOMEM; what the kernel refused is in the ledgers. */
+int s_open_cpu(struct da_session *s, struct s_cpu *c);
+/* 0 or the last -errno. *pages: what to map, and what the mlock limit allowed. */
+int s_bind_cpu(struct da_session *s, struct s_cpu *c, uint32_t *pages);
+/* 0 or the last -errno. *any becomes true if an event is on, or exec will switch it on. */
+int s_enable_cpu(struct da_session *s, struct s_cpu *c, bool *any);
+/* Reads an event's count, with that of its CPU's earlier ones. 0 or -errno. */
+int s_read_count(struct s_cpu *c, struct s_pair *p);
 int s_open_all(struct da_session *s, struct da_error *err);
 int s_bind_all(struct da_session *s, struct da_error *err);
 int s_enable_sideband(struct da_session *s);
@@ -237,6 +277,11 @@ int s_lane_take_aux(struct s_lane *l, struct s_aux *a, uint8_t *rec, size_t len,
 /* Around what changes the lane's ledgers. */
 void s_ledgers_begin(struct s_lane *l);
 void s_ledgers_end(struct s_lane *l);
+/* Takes all that waits in the rings of one of its CPUs; bytes. By the lane's thread, or while it is halted. */
+size_t s_lane_drain(struct s_lane *l, struct s_cpu *c, uint64_t now_ns);
+/* The lane's thread stands still between the two. */
+void s_lane_halt(struct s_lane *l);
+void s_lane_go(struct s_lane *l);
 void s_lane_wake(struct s_lane *l);
 void s_lane_free_blocks(struct s_lane *l);
 
@@ -269,6 +314,8 @@ void s_silence_facts(const struct da_session *s, size_t cpu, size_t ev, struct d
 
 /* session_fake.c: the fake producer's records */
 size_t s_fake_fill(struct s_lane *l, struct s_cpu *c, uint8_t *buf, size_t cap, uint64_t now_ns);
+/* What was due while the CPU was away did not happen. */
+void s_fake_skip(struct da_session *s, const struct s_cpu *c, uint64_t now_ns);
 int s_fake_synthesize(struct da_session *s, uint32_t pid);
 
 /* session_proc.c: what existed before the recording began */

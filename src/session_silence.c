@@ -64,7 +64,8 @@ void s_silence_count(struct da_session *s)
 			if (!p->enabled || p->idx < 0 || s->ev[e].fake ||
 			    evt_read(s->cpus[c].evt, p->idx, &n))
 				continue;
-			da_silence_count(s->silence, c * s->nr_ev + e, now, n.value, samples_of(p));
+			da_silence_count(s->silence, c * s->nr_ev + e, now, p->past.value + n.value,
+					 samples_of(p));
 		}
 	}
 }
@@ -151,7 +152,8 @@ void s_silence_facts(const struct da_session *s, size_t cpu, size_t ev, struct d
 	const struct s_pair *p = &s->cpus[cpu].pairs[ev];
 	const struct s_event *e = &s->ev[ev];
 
-	if (!s->silence || !p->enabled)
+	/* a CPU that was away has been found out already */
+	if (!s->silence || !p->enabled || s->cpus[cpu].hot.went)
 		return;
 	if (p->counted && !e->fake && counter_fits(e)) {
 		da_silence_count(s->silence, row, s->stop_ns, p->count.value, samples_of(p));

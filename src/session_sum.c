@@ -79,11 +79,19 @@ static enum da_state pair_state(const struct da_session *s, size_t cpu, size_t e
 
 	if (l->in[DA_STAGE_SAMPLE])
 		return DA_STATE_RUNNING;
-	if (p->enabled)
+	/* the ledger remembers what a CPU reached before it went offline */
+	if (p->enabled || l->out[DA_STAGE_ENABLE])
 		return DA_STATE_ENABLED;
-	if (p->bound)
+	if (p->bound || l->out[DA_STAGE_BIND])
 		return DA_STATE_BOUND;
 	return l->out[DA_STAGE_CREATE] ? DA_STATE_CREATED : DA_STATE_NONE;
+}
+
+static uint64_t away_ns(const struct da_session *s, const struct s_cpu *c)
+{
+	uint64_t now = s->stop_ns ? s->stop_ns : s_now_ns(s);
+
+	return c->hot.away_ns + (c->hot.away && now > c->hot.went_ns ? now - c->hot.went_ns : 0);
 }
 
 void s_pair_facts(struct da_session *s, const struct da_ledger *snap, size_t cpu, size_t ev,
@@ -92,6 +100,9 @@ void s_pair_facts(struct da_session *s, const struct da_ledger *snap, size_t cpu
 	const struct s_pair *p = &s->cpus[cpu].pairs[ev];
 
 	out->cpu = (uint32_t)s->cpus[cpu].cpu;
+	out->went_offline = s->cpus[cpu].hot.went;
+	out->came_back = s->cpus[cpu].hot.came;
+	out->away_ns = away_ns(s, &s->cpus[cpu]);
 	s_pair_ledger(s, snap, cpu, ev, &out->ledger);
 	out->state = pair_state(s, cpu, ev, &out->ledger);
 	out->count = p->counted ? (int64_t)p->count.value : -1;
@@ -175,7 +186,7 @@ void s_loss(struct da_session *s, struct da_facts *f)
 		for (size_t e = 0; e < s->nr_ev; e++) {
 			const struct s_pair *p = &s->cpus[c].pairs[e];
 
-			if (!p->bound || s->ev[e].fake)
+			if ((!p->bound && !p->counted) || s->ev[e].fake)
 				continue;
 			all &= p->counted && p->count.has_lost;
 			lost += p->count.lost;

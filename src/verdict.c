@@ -137,6 +137,7 @@ static const struct group {
 		{"enable.cpus", "Every CPU enabled, or the target was never there", vd_enable_cpus},
 	}, {
 		{"enable.multiplexed", vd_note_multiplexed, false},
+		{"enable.hotplug", vd_note_hotplug, true},
 	}},
 	{"sample", DA_STAGE_SAMPLE, NULL, none_enabled, {
 		{"sample.callback", "Samples arrive", vd_sample_callback},

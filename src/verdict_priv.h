@@ -115,6 +115,7 @@ enum da_result vd_update_credit(const struct vd_event *e, struct da_check *c);
 
 typedef bool (*vd_note_fn)(const struct vd_event *e, struct da_check *c);
 
+bool vd_note_hotplug(const struct vd_event *e, struct da_check *c); /* verdict_run.c */
 /* verdict_note.c */
 bool vd_note_optional_bits(const struct vd_event *e, struct da_check *c);
 bool vd_note_period(const struct vd_event *e, struct da_check *c);

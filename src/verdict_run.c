@@ -3,6 +3,7 @@
  * The checks of the run's own life: create, bind, enable, teardown. What was there before is in
  * verdict_env.c, what flows through it in verdict_flow.c.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,6 +37,25 @@ static void state_evidence(const struct vd_event *e, struct da_check *c)
 		e->at_least[DA_STATE_RUNNING]);
 }
 
+/* Descriptors ran out: for so many events or rings, or for something else that a run needs. */
+static void fd_causes(const struct vd_event *e, struct da_check *c, const char *what, uint64_t nr)
+{
+	struct da_cause *k = vd_cause(c, "fd_limit");
+
+	if (nr)
+		vd_cause_evidence(k, "%" PRIu64 " %s had no descriptor left (limit %" PRId64 ")",
+				  nr, what, e->f->fd_limit);
+	else
+		vd_cause_evidence(k, "no descriptor was left (limit %" PRId64 "): %.150s",
+				  e->f->fd_limit, e->f->error);
+	vd_fix(k, "ulimit -n %" PRIu64, 2 * (e->sum.in[DA_STAGE_CREATE] + 512));
+}
+
+static bool out_of_fds(const struct vd_event *e)
+{
+	return e->f->error_sys == EMFILE || e->f->error_sys == ENFILE;
+}
+
 /* The causes of failed opens are those that the environment's checks name: the same words here. */
 static void create_causes(const struct vd_event *e, struct da_check *c)
 {
@@ -55,12 +75,8 @@ static void create_causes(const struct vd_event *e, struct da_check *c)
 				  drop[DA_DROP_CREATE_NO_TASK]);
 		vd_fix(k, "pgrep -a NAME; damon-attrs diagnose -e %s -p PID", vd_spec(e));
 	}
-	if (drop[DA_DROP_CREATE_FD_LIMIT]) {
-		k = vd_cause(c, "fd_limit");
-		vd_cause_evidence(k, "%" PRIu64 " opens had no descriptor left (limit %" PRId64 ")",
-				  drop[DA_DROP_CREATE_FD_LIMIT], e->f->fd_limit);
-		vd_fix(k, "ulimit -n %" PRIu64, 2 * (e->sum.in[DA_STAGE_CREATE] + 512));
-	}
+	if (drop[DA_DROP_CREATE_FD_LIMIT] || (out_of_fds(e) && !e->sum.out[DA_STAGE_CREATE]))
+		fd_causes(e, c, "opens", drop[DA_DROP_CREATE_FD_LIMIT]);
 	if (drop[DA_DROP_CREATE_BUSY]) {
 		k = vd_cause(c, "unit_shared");
 		vd_cause_evidence(k, "%" PRIu64 " opens found the unit busy",
@@ -147,12 +163,8 @@ static void bind_causes(const struct vd_event *e, struct da_check *c)
 		vd_fix(k,
 		       "a smaller -m, or: ulimit -l unlimited, or raise kernel.perf_event_mlock_kb");
 	}
-	if (e->sum.drop[DA_DROP_BIND_FD_LIMIT]) {
-		k = vd_cause(c, "fd_limit");
-		vd_cause_evidence(k, "%" PRIu64 " rings had no descriptor left (limit %" PRId64 ")",
-				  e->sum.drop[DA_DROP_BIND_FD_LIMIT], f->fd_limit);
-		vd_fix(k, "ulimit -n %" PRIu64, 2 * (e->sum.in[DA_STAGE_CREATE] + 512));
-	}
+	if (e->sum.drop[DA_DROP_BIND_FD_LIMIT] || (out_of_fds(e) && !e->sum.in[DA_STAGE_BIND]))
+		fd_causes(e, c, "rings", e->sum.drop[DA_DROP_BIND_FD_LIMIT]);
 	if (e->sum.drop[DA_DROP_BIND_INVALID] || e->sum.drop[DA_DROP_BIND_OTHER]) {
 		k = vd_cause(c, "mmap_refused");
 		vd_cause_evidence(
@@ -274,6 +286,48 @@ enum da_result vd_enable_cpus(const struct vd_event *e, struct da_check *c)
 	       "cat /sys/devices/system/cpu/online; echo 1 | sudo tee /sys/devices/system/cpu/cpu%u/online",
 	       first);
 	return DA_FAIL;
+}
+
+/* Which CPUs went away while they were recorded, and came back. */
+bool vd_note_hotplug(const struct vd_event *e, struct da_check *c)
+{
+	char list[160] = "";
+	size_t went = 0, missing = 0, at = 0;
+	uint32_t first = 0, one = 0;
+	struct da_cause *k;
+
+	for (size_t i = 0; i < e->ev->nr_cpus; i++) {
+		const struct da_facts_cpu *r = &e->ev->cpus[i];
+
+		if (!r->went_offline)
+			continue;
+		went++;
+		one = r->cpu;
+		if (r->came_back < r->went_offline && !missing++)
+			first = r->cpu;
+		if (at + 64 < sizeof(list))
+			at += (size_t)snprintf(list + at, sizeof(list) - at,
+					       "%sCPU %" PRIu32 " went %" PRIu64
+					       ", came back %" PRIu64 ", away %.1f s",
+					       at ? "; " : "", r->cpu, r->went_offline,
+					       r->came_back, (double)r->away_ns / 1e9);
+	}
+	if (!went)
+		return false;
+	if (went == 1)
+		snprintf(c->title, sizeof(c->title), "CPU %" PRIu32 " went offline%s", one,
+			 missing ? "" : " and came back");
+	else
+		snprintf(c->title, sizeof(c->title), "%zu CPUs went offline, %zu came back", went,
+			 went - missing);
+	vd_evidence(c, "%s; their events were opened anew into the same ledger", list);
+	if (missing) {
+		k = vd_cause(c, "cpu_offline");
+		vd_cause_evidence(k, "%zu CPUs were still away at the end; the first is %" PRIu32,
+				  missing, first);
+		vd_fix(k, "echo 1 | sudo tee /sys/devices/system/cpu/cpu%" PRIu32 "/online", first);
+	}
+	return true;
 }
 
 /* ---- teardown ---- */

@@ -568,6 +568,19 @@ void spoil_period_raised(struct run *r)
 	r->ev[0].effective_period = 4096;
 }
 
+void spoil_hotplug(struct run *r)
+{
+	r->cpu[0][1].went_offline = 2;
+	r->cpu[0][1].came_back = 2;
+	r->cpu[0][1].away_ns = 1500000000;
+}
+
+void spoil_hotplug_away(struct run *r)
+{
+	r->cpu[0][1].went_offline = 1;
+	r->cpu[0][1].away_ns = 700000000;
+}
+
 void spoil_multiplexed(struct run *r)
 {
 	r->f.target = DA_TARGET_SYSTEM;

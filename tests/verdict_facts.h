@@ -72,6 +72,8 @@ void spoil_throttled(struct run *r);
 void spoil_ring_of_four(struct run *r);
 void spoil_aux_truncated(struct run *r);
 void spoil_period_raised(struct run *r);
+void spoil_hotplug(struct run *r);
+void spoil_hotplug_away(struct run *r);
 void spoil_multiplexed(struct run *r);
 void spoil_bits_refused(struct run *r);
 void spoil_broken_sample(struct run *r);
