@@ -84,11 +84,13 @@ help_o := $(filter-out $(O)/tests/test_%,$(call objects,tests/*.c))
 tests := $(if $(libcheck),$(patsubst %.c,$(O)/%,$(wildcard tests/test_*.c)))
 fuzzers := $(patsubst tests/fuzz/%.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
 replays := $(patsubst tests/fuzz/%.c,$(O)/tests/fuzz/%_replay,$(wildcard tests/fuzz/fuzz_*.c))
+guests := $(patsubst tests/guest/%.c,$(O)/tests/guest/%,$(wildcard tests/guest/*.c))
 sources := $(wildcard $(addsuffix /*.[ch],include src decoders cmd tests tests/*))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check test layers headers unit golden replay live demo run-demo bench bench-regions fuzz fuzz-run format \
+.PHONY: all check test check-guest guest guest-programs layers headers unit golden replay live demo run-demo bench \
+	bench-regions fuzz fuzz-run format \
 	format-check install clean setup help FORCE
 
 all: $(bin) ## build ./damon-attrs
@@ -129,6 +131,10 @@ $(replays): $(O)/tests/fuzz/%_replay: $(O)/tests/fuzz/%.o $(O)/tests/fuzz/replay
 	$(call say,LINK)
 	$(Q)$(link) -o $@ $^ $(ldlibs)
 
+$(guests): $(O)/tests/guest/%: $(O)/tests/guest/%.o $(lib)
+	$(call say,LINK)
+	$(Q)$(link) -o $@ $^ $(ldlibs)
+
 $(fuzzers): $(O)/%: $(O)/tests/fuzz/%.o $(lib)
 	$(call say,LINK)
 	$(Q)$(link) -fsanitize=fuzzer -o $@ $^ $(ldlibs)
@@ -140,7 +146,7 @@ $(O)/flags: FORCE
 	@echo '$(subst ','\'',$(compile) $(libperf_cflags))' >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
--include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(call objects,tests/*.c tests/fuzz/*.c))
+-include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(call objects,tests/*.c tests/fuzz/*.c tests/guest/*.c))
 
 # --- tests ---
 
@@ -172,6 +178,20 @@ unit golden replay live:
 
 # For check-cross: those unit tests.
 some-tests: $(bin) $(patsubst %,$(O)/tests/test_%,$(TESTS))
+
+check-guest: ## tests that need a kernel of their own, in guests under qemu; as root it installs first what they need
+	@[ "$$(id -u)" != 0 ] || .ci/setup guest || :
+	@$(MAKE) --no-print-directory guest; status=$$?; $(give_back); exit $$status
+
+# Without the compiler for it there is no arm64 guest.
+O_ARM64 ?= build/aarch64-linux-gnu-gcc
+guest: guest-programs ## the same with what is installed
+	@[ -z "$$(.ci/setup where aarch64-linux-gnu)" ] || ! command -v aarch64-linux-gnu-gcc >/dev/null || \
+		$(MAKE) --no-print-directory CROSS=aarch64-linux-gnu- CC=aarch64-linux-gnu-gcc O=$(O_ARM64) SAN= TSAN= \
+		guest-programs
+	@O_ARM64=$(O_ARM64) $(run_tests) $@
+
+guest-programs: $(bin) $(guests)
 
 demo: ## build and show record, report, diagnose; as root it installs first what they need
 	@[ "$$(id -u)" != 0 ] || .ci/setup build

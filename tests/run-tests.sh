@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # run-tests.sh GROUP...: run groups of tests, print a line a test and last the tally,
 #	N passed, N failed, N skipped
-# `make check` calls it with all groups: layers headers docs unit golden replay live. Exit status 1 if a
-# test failed or none ran.
+# `make check` calls it with the groups layers headers docs unit golden replay live, `make check-guest` with
+# guest. Exit status 1 if a test failed or none ran.
 #
-# Environment: O, the build folder (build/gcc); T, a pattern: only the tests whose GROUP/NAME it matches;
+# Environment: O, the build folder (build/gcc); O_ARM64, that of the program for arm64 guests; T, a pattern: only the tests whose GROUP/NAME it matches;
 # TEST_TIMEOUT, seconds a test may take (300), which a test changes for itself by a comment "timeout: N"
 # in its first 30 lines; SAN, non-empty in a build with sanitizers; TALLY, a file that gets "passed
 # failed skipped" added instead of the last line; RUNNER, an emulator for programs of another machine
@@ -178,9 +178,39 @@ live() {
 	done
 }
 
+# A guest of each architecture boots once, runs NAME.in of all its tests, and brings back what they left. Then
+# NAME.sh, if there is one, judges it here, with our program of this machine; else the status in the guest does.
+guest() {
+	local arch o name names judge
+	for arch in x86_64 aarch64; do
+		o=$O
+		[ "$arch" = "$(uname -m)" ] || o=${O_ARM64:-build/aarch64-linux-gnu-gcc}
+		names=()
+		for name in tests/guest/*.in; do
+			head -n 5 "$name" | grep -q 'arch: ' && ! head -n 5 "$name" | grep -q "arch: $arch" && continue
+			name=$(basename "$name" .in)
+			! wanted "guest/$arch/$name" || names+=("$name")
+		done
+		[ ${#names[@]} -gt 0 ] || continue
+		rm -rf "$tmp/guest"
+		mkdir "$tmp/guest"
+		DA=$(realpath -m "$o/damon-attrs") run tests/guest/boot.sh tests/guest/boot.sh $arch "$tmp/guest" "${names[@]}"
+		judge "guest/$arch/boot"
+		for name in "${names[@]}"; do
+			judge=tests/guest/$name.sh
+			[ -e "$judge" ] || judge=tests/guest/judge
+			if [ -e "$tmp/guest/$name/status" ]; then
+				GUEST=$tmp/guest/$name GUEST_ARCH=$arch script "guest/$arch/$name" "$judge"
+			elif [ "$status" != 77 ]; then
+				fail "guest/$arch/$name: the guest brought nothing back"
+			fi
+		done
+	done
+}
+
 for group; do
 	case $group in
-	layers | headers | docs | unit | golden | replay | live) $group ;;
+	layers | headers | docs | unit | golden | replay | live | guest) $group ;;
 	*) echo "run-tests.sh: no group '$group'"; exit 1 ;;
 	esac
 done
