@@ -57,9 +57,12 @@ struct da_offline_opts {
 	uint64_t start_ns, stop_ns;         /* [start, stop); stop 0: to the end */
 	bool start_relative, stop_relative; /* counted from the first sample record */
 	unsigned
-		threads; /* for AUX traces; 0: as many as there are CPUs. Changes nothing but the speed */
+		threads; /* for AUX traces and shards; 0: as many as there are CPUs. Changes nothing but the speed */
 	uint64_t
 		aux_part; /* bytes of AUX trace that a thread decodes at a time, at least; 0: 64 MiB */
+	/* a recording of so many bytes may be decoded in shards, where the order of samples does not matter; 0:
+	 * 16 MiB */
+	uint64_t shard_bytes;
 	/* Every report, in decoding order, before it is matched; NULL: none. false: enough, end the run. */
 	bool (*report)(void *ctx, const struct da_offline *o, const struct da_report *r);
 	/* Every record of a tracepoint of DAMON: what r has is whose and when it was, text its fields; NULL:

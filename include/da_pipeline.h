@@ -76,6 +76,18 @@ void da_lane_emit_many(struct da_lane *l, da_emit_many_fn emit);
 /* Takes one SAMPLE record; others are ignored. event: index of its event. */
 void da_lane_sample(struct da_lane *l, uint32_t event, const struct da_rec *rec);
 
+/* Are the event's samples of fixed layout with an address of their own, so that da_lane_samples() may have
+ * them? */
+bool da_lane_plain(const struct da_lane *l, uint32_t event);
+#define DA_LANE_SAMPLES 128
+/* n > 0 reports of one event, CPU and process, in order, each its sample's only one; l as of da_emit_fn. */
+typedef void (*da_group_fn)(void *ctx, const struct da_report *r, size_t n, struct da_ledger *l);
+void da_lane_group(struct da_lane *l, da_group_fn fn);
+/* Takes n <= DA_LANE_SAMPLES samples of plain events, in this machine's byte order: what da_lane_sample() would
+ * make of them goes to da_group_fn, with the lane's ctx. Left to da_lane_sample() are those that give no report;
+ * odd[] gets their positions. Returns how many they are. */
+size_t da_lane_samples(struct da_lane *l, const struct da_sample_at *s, size_t n, uint16_t *odd);
+
 /* How ticks of the PMU's counter become times of the recording (PERF_RECORD_TIME_CONV). */
 struct da_clock {
 	uint64_t zero, cycles, mask; /* cycles, mask: only if wraps */

@@ -116,20 +116,46 @@ static int take_own(void *ctx, const struct da_rec *rec)
 	return 0;
 }
 
-/* Our own records explain the samples, so they are read first where the input can be read twice. */
+#define PROBE_BYTES (1u << 20)
+
+/* The beginning of a recording, to see whose it is. */
+struct probe {
+	uint64_t first; /* offset of the first record */
+	bool any, own;
+};
+
+static int probe_record(void *ctx, const struct da_rec *rec)
+{
+	struct probe *p = ctx;
+	enum da_own_kind kind;
+	const uint8_t *payload;
+	uint16_t version;
+	size_t len;
+
+	if (!p->any)
+		p->first = rec->offset;
+	p->any = true;
+	p->own = rec->type == DA_REC_HEADER_EVENT_TYPE &&
+		 da_own_parse(rec, &kind, &version, &payload, &len) != -DA_EFORMAT;
+	return p->own || rec->offset - p->first + rec->payload_offset > PROBE_BYTES;
+}
+
+/* Our own records explain the samples, so they are read first. A recording of ours begins with one; that of
+ * somebody else is not read twice. */
 static int scan_own(struct da_offline *o, struct da_error *err)
 {
 	struct da_error e = {0};
-	int rc = da_reader_scan(o->reader, DA_REC_HEADER_EVENT_TYPE, take_own, o, &e);
+	struct probe p = {0};
+	int rc = da_reader_scan(o->reader, 0, probe_record, &p, &e);
 
-	if (rc == -DA_EUNSUPPORTED) {
-		o->own_inline = true;
-		return 0;
-	}
+	o->own_inline = !p.own;
+	if (rc >= 0 && p.own)
+		rc = da_reader_scan(o->reader, DA_REC_HEADER_EVENT_TYPE, take_own, o, &e);
 	if (rc < 0)
 		return da_fail(err, e.code ? e.code : -rc, 0, "%s",
 			       e.code ? e.msg : da_err_name(rc));
-	own_end(o);
+	if (p.own)
+		own_end(o);
 	return 0;
 }
 
@@ -357,7 +383,7 @@ static void take_sample(struct da_offline *o, const struct da_rec *rec)
 		da_match_observe(o->match, event, rec->pid, rec->time_ns);
 }
 
-static void take(struct da_offline *o, const struct da_rec *rec)
+void offline_take(struct da_offline *o, const struct da_rec *rec)
 {
 	switch (rec->type) {
 	case DA_REC_SAMPLE:
@@ -429,19 +455,26 @@ static int gather_messages(struct da_offline *o)
 	return 0;
 }
 
+static int run_in_order(struct da_offline *o, struct da_error *err)
+{
+	struct da_rec rec;
+	int rc = 0;
+
+	while (!o->enough && (rc = da_reader_next(o->reader, &rec, err)) > 0)
+		offline_take(o, &rec);
+	return rc < 0 ? rc : 0;
+}
+
 int da_offline_run(struct da_offline *o, struct da_error *err)
 {
 	struct da_decode_stats stats;
-	struct da_rec rec;
 	size_t i;
 	int rc;
 
 	da_reader_leave_payloads(o->reader);
-	while (!o->enough && (rc = da_reader_next(o->reader, &rec, err)) != 0) {
-		if (rc < 0)
-			return rc;
-		take(o, &rec);
-	}
+	rc = samples_in_shards(o) ? samples_run(o, err) : run_in_order(o, err);
+	if (rc)
+		return rc;
 	if (o->own_inline)
 		own_end(o);
 	da_lane_decode_stats(o->lane, &stats); /* of raw samples: traces have lanes of their own */

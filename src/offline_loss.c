@@ -14,9 +14,9 @@
 /* One loss takes at least this part of the recording's time when gaps must be melted together. */
 #define MELT_PARTS 256
 
-static struct ring_end *ring_of(struct da_offline *o, const struct da_rec *rec)
+/* cpu UINT32_MAX: not known. */
+static struct ring_end *ring_of_cpu(struct da_offline *o, uint32_t cpu)
 {
-	uint32_t cpu = rec->has & DA_SAMPLE_CPU ? rec->cpu : UINT32_MAX;
 	uint32_t at;
 
 	if (cpu >= MAX_CPUS)
@@ -37,6 +37,11 @@ static struct ring_end *ring_of(struct da_offline *o, const struct da_rec *rec)
 		return NULL;
 	o->ring[o->nr_rings] = (struct ring_end){0};
 	return &o->ring[o->nr_rings++];
+}
+
+static struct ring_end *ring_of(struct da_offline *o, const struct da_rec *rec)
+{
+	return ring_of_cpu(o, rec->has & DA_SAMPLE_CPU ? rec->cpu : UINT32_MAX);
 }
 
 /* ---- gaps ---- */
@@ -166,15 +171,18 @@ void loss_record(struct da_offline *o, const struct da_rec *rec)
 	}
 }
 
+void loss_seen_until(struct da_offline *o, uint32_t cpu, uint64_t time_ns)
+{
+	struct ring_end *end = ring_of_cpu(o, cpu);
+
+	if (end && time_ns > end->last_ns)
+		end->last_ns = time_ns;
+}
+
 void loss_seen(struct da_offline *o, const struct da_rec *rec)
 {
-	struct ring_end *end;
-
-	if (!(rec->has & DA_SAMPLE_TIME))
-		return;
-	end = ring_of(o, rec);
-	if (end && rec->time_ns > end->last_ns)
-		end->last_ns = rec->time_ns;
+	if (rec->has & DA_SAMPLE_TIME)
+		loss_seen_until(o, rec->has & DA_SAMPLE_CPU ? rec->cpu : UINT32_MAX, rec->time_ns);
 }
 
 void loss_end(struct da_offline *o)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The insides of the offline decode, shared by src/offline*.c only: offline.c reads and decodes,
- * offline_own.c takes in our own records, offline_aux.c AUX traces, offline_raw.c bytes without a container, offline_loss.c what the kernel says it
- * lost, offline_sum.c puts the ledgers together.
+ * offline_own.c takes in our own records, offline_aux.c AUX traces, offline_raw.c bytes without a container,
+ * offline_loss.c what the kernel says it lost, offline_samples.c plain samples, many at a time, offline_sum.c
+ * puts the ledgers together.
  */
 #ifndef DA_OFFLINE_PRIV_H
 #define DA_OFFLINE_PRIV_H
@@ -70,6 +71,7 @@ struct da_offline {
 	struct aux *aux;                 /* NULL: nothing was heard of AUX traces */
 	struct da_probes *probes;
 	struct da_offline_result res;
+	bool *plain;     /* by event: its samples may be taken many at a time; NULL: none */
 	bool own_inline; /* the file could not be scanned before: own records are taken as they come */
 	bool enough, no_memory;
 	uint64_t start_ns, stop_ns; /* filters, absolute once the first time is known */
@@ -138,6 +140,8 @@ enum da_producer raw_producer(const struct da_raw *raw);
 
 /* Every record that came from a ring, in time order. */
 void loss_seen(struct da_offline *o, const struct da_rec *rec);
+/* The same of many: the latest of a CPU. */
+void loss_seen_until(struct da_offline *o, uint32_t cpu, uint64_t time_ns);
 /* LOST, LOST_SAMPLES, AUX, THROTTLE, UNTHROTTLE; before loss_seen() of the same record. */
 void loss_record(struct da_offline *o, const struct da_rec *rec);
 void loss_end(struct da_offline *o);
@@ -150,6 +154,12 @@ void damon_release(struct da_offline *o);
 
 /* The probes, once the events are known. 0 or negative. */
 int probes_choose(struct da_offline *o, struct da_error *err);
+
+/* One record as the reader gives it. */
+void offline_take(struct da_offline *o, const struct da_rec *rec);
+/* May the recording's samples be taken many at a time, in shards? Then all records are: 0 or negative. */
+bool samples_in_shards(struct da_offline *o);
+int samples_run(struct da_offline *o, struct da_error *err);
 
 /* Cells and sums, after the last record. 0 or -DA_ENOMEM. */
 int sum_up(struct da_offline *o);

@@ -13,12 +13,6 @@
 
 #include "pipeline_priv.h"
 
-/* perf_mem_data_src.mem_op, low 5 bits (uapi linux/perf_event.h PERF_MEM_OP_*) */
-#define MEM_OP_MASK   0x1f
-#define MEM_OP_LOAD   0x02
-#define MEM_OP_STORE  0x04
-#define MEM_OP_PFETCH 0x08
-
 static const char *decoder_name(enum da_producer p)
 {
 	switch (p) {
@@ -59,6 +53,9 @@ struct da_pipeline *da_pipeline_new(const struct da_pipeline_event *ev, size_t n
 		p->ev[i].producer = ev[i].producer;
 		p->ev[i].late = ev[i].late;
 		p->ev[i].decoder = name ? da_decoder_find(name) : NULL;
+		/* in frequency mode nobody knows the period */
+		p->ev[i].period = ev[i].attr->flags & DA_ATTR_FREQ ? 1 : ev[i].attr->sample_period;
+		plain_plan(&p->ev[i]);
 	}
 	return p;
 }
@@ -191,14 +188,7 @@ static void base_report(struct da_lane *l, uint32_t event, uint32_t cpu, const s
 		r->ip = s->ip;
 		r->has |= DA_HAS_IP;
 	}
-	if (s->mask & DA_SAMPLE_PERIOD) {
-		r->period = s->period;
-	} else {
-		const struct da_attr *a = &l->p->ev[event].attr;
-
-		/* without PERIOD the attr's fixed period holds; in frequency mode nobody knows it */
-		r->period = a->flags & DA_ATTR_FREQ ? 1 : a->sample_period;
-	}
+	r->period = s->mask & DA_SAMPLE_PERIOD ? s->period : l->p->ev[event].period;
 	r->has |= DA_HAS_PERIOD;
 	/* "0 means absent in perf's PHYS_ADDR": the page was not mapped, or no permission */
 	if (s->mask & DA_SAMPLE_PHYS_ADDR && s->phys_addr) {
@@ -210,12 +200,9 @@ static void base_report(struct da_lane *l, uint32_t event, uint32_t cpu, const s
 		r->data_src = s->data_src;
 		r->has |= DA_HAS_DATA_SRC;
 	}
-	if (s->mask & DA_SAMPLE_WEIGHT && s->weight) {
-		r->latency = s->weight > UINT32_MAX ? UINT32_MAX : (uint32_t)s->weight;
-		r->has |= DA_HAS_LATENCY;
-	} else if (s->mask & DA_SAMPLE_WEIGHT_STRUCT && (uint32_t)s->weight) {
-		r->latency = (uint32_t)s->weight; /* var1_dw: cache latency */
-		r->has |= DA_HAS_LATENCY;
+	if (s->mask & (DA_SAMPLE_WEIGHT | DA_SAMPLE_WEIGHT_STRUCT)) {
+		r->latency = latency_of(s->mask, s->weight);
+		r->has |= r->latency ? DA_HAS_LATENCY : 0;
 	}
 	if (s->mask & DA_SAMPLE_DATA_PAGE_SIZE && s->data_page_size) {
 		r->page_size = s->data_page_size;
@@ -407,15 +394,14 @@ static void sample_fault(struct da_lane *l, const struct lane_event *e, const st
 static void sample_addr(struct da_lane *l, const struct lane_event *e, const struct da_samp *s,
 			struct da_report *r, struct da_ledger *led)
 {
-	unsigned op = (unsigned)s->data_src & MEM_OP_MASK;
+	uint32_t op = mem_op(s->data_src);
 
 	if (s->mask & DA_SAMPLE_DATA_SRC) {
-		if ((op & MEM_OP_PFETCH) && !(op & (MEM_OP_LOAD | MEM_OP_STORE))) {
+		if (op == MEM_PREFETCH) {
 			drop(led, DA_DROP_PREFETCH);
 			return;
 		}
-		r->op = (uint8_t)((op & MEM_OP_LOAD ? DA_OP_READ : 0) |
-				  (op & MEM_OP_STORE ? DA_OP_WRITE : 0));
+		r->op = (uint8_t)op;
 		if (r->op)
 			r->has |= DA_HAS_OP;
 	}
