@@ -484,6 +484,7 @@ int da_session_create(struct da_session *s, struct da_error *err)
 	if (rc)
 		return rc;
 	s->created = true;
+	s_say(s, S_STEP_CREATED);
 	return 0;
 }
 
@@ -497,6 +498,8 @@ int da_session_bind(struct da_session *s, struct da_error *err)
 		rc = s_store_info(s);
 	if (!rc)
 		rc = s_store_tracing(s, err);
+	if (!rc)
+		s_say(s, S_STEP_BOUND);
 	return rc ? rc : failure(s, err);
 }
 
@@ -536,7 +539,10 @@ int da_session_enable(struct da_session *s, struct da_error *err)
 	}
 	if (rc)
 		return da_fail(err, DA_EIO, rc, "cannot start a thread");
-	return s->o.delay_ms ? 0 : s_enable_events(s, err);
+	rc = s->o.delay_ms ? 0 : s_enable_events(s, err);
+	if (!rc)
+		s_say(s, S_STEP_ENABLED);
+	return rc;
 }
 
 int da_session_enable_delayed(struct da_session *s, struct da_error *err)
@@ -581,6 +587,7 @@ int da_session_tick(struct da_session *s, struct da_error *err)
 	s_hotplug_tick(s);
 	confirm_enabled(s);
 	s_silence_count(s);
+	s_say(s, S_STEP_RUNNING);
 	rc = s_store_ledgers(s);
 	if (!rc && s->w)
 		rc = da_writer_sync(s->w, err);
@@ -618,13 +625,17 @@ int da_session_stop(struct da_session *s, const char *reason, int command_status
 		return 0;
 	s->stopped = true;
 	confirm_enabled(s);
+	s_say(s, S_STEP_RUNNING);
 	if (s->created)
 		s_disable_all(s);
+	s_say(s, S_STEP_DISABLED);
 	s->stop_ns = s_now_ns(s);
 	join_all(s);
+	s_say(s, S_STEP_DRAINED);
 	snprintf(s->end_reason, sizeof(s->end_reason), "%s", reason);
 	s->command_status = command_status;
 	s_release_all(s); /* before the end is stored, so that the stored facts are what happened */
+	s_say(s, S_STEP_RELEASED);
 	rc = failure(s, err);
 	if (s->w) {
 		if (!rc)

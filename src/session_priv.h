@@ -205,6 +205,7 @@ struct da_session {
 	bool disabled_before_drain, released_all, unmapped_before_close, opened_any;
 	char end_reason[32];
 	int command_status;
+	bool said_running;
 	bool target_ok;
 	bool unit_held; /* two events want one unit */
 };
@@ -301,6 +302,18 @@ size_t s_match_buffers(struct da_session *s);
 void s_buffers_publish(struct da_session *s);
 void s_buffers_overwritten(struct da_session *s, struct da_ledger *snap, uint64_t *missed);
 void s_buffers_facts(struct da_session *s, struct da_facts *f);
+
+/* session_say.c: what verbose tells */
+enum s_step {
+	S_STEP_CREATED,
+	S_STEP_BOUND,
+	S_STEP_ENABLED,
+	S_STEP_RUNNING, /* said once, when samples have come */
+	S_STEP_DISABLED,
+	S_STEP_DRAINED,
+	S_STEP_RELEASED
+};
+void s_say(struct da_session *s, enum s_step step);
 
 /* session_silence.c: samplers that stop */
 int s_silence_begin(struct da_session *s);
