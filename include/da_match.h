@@ -44,6 +44,10 @@ struct da_match_opts {
 		phys; /* which spaces to keep; a report without such a space misses with miss_space */
 	const uint32_t *pids; /* targets; NULL: every process */
 	size_t nr_pids;
+	/* A report whose virtual address is in no mapping known: true if it will be given again when more is
+	 * known, then it is not counted now. NULL: never. Asked only of reports given one by one. */
+	bool (*missed)(void *ctx, const struct da_report *r);
+	void *missed_ctx;
 	size_t nr_events;
 	const struct da_probes *probes; /* bound to these events; NULL: none. Must live as long */
 	bool accumulate; /* keep per-region numbers and heat cells (report); false: counters only (live) */

@@ -38,6 +38,9 @@ enum da_own_kind {
 		5, /* JSON: written at a regular stop: reason, command status; absent in a killed file */
 	DA_OWN_FACTS = 6, /* JSON: facts for diagnose at record time */
 	DA_OWN_PADDR = 7, /* binary: translations walked at drain time, struct da_own_paddr */
+	DA_OWN_MAP =
+		9, /* binary: u64 time, then an MMAP2 record: a mapping that the kernel did not report and
+			     that was there since that time */
 	DA_OWN_TRACING =
 		8 /* binary: what the TRACING_DATA feature will hold, which a killed file has not */
 };

@@ -249,6 +249,11 @@ static void count_each(struct da_match *m, struct proc *p, struct da_ledger *led
 		struct place place = match_virtual(m, p, &r[i]);
 		struct side virt = side_of(place.space), ph = side_of(m->phys);
 
+		if (place.entry == NONE && place.space != NONE && m->o.missed &&
+		    m->o.missed(m->o.missed_ctx, &r[i])) {
+			led->in[DA_STAGE_MATCH]--; /* it will come again */
+			continue;
+		}
 		count(m, &virt, &place, &r[i], r[i].vaddr);
 		if (phys && (r[i].has & DA_HAS_PADDR))
 			count_phys(m, &ph, &r[i]);

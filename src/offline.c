@@ -385,6 +385,8 @@ static void take_sample(struct da_offline *o, const struct da_rec *rec)
 
 void offline_take(struct da_offline *o, const struct da_rec *rec)
 {
+	if (rec->has & DA_SAMPLE_TIME)
+		maps_until(o, rec->time_ns);
 	switch (rec->type) {
 	case DA_REC_SAMPLE:
 		loss_seen(o, rec);
@@ -483,6 +485,7 @@ int da_offline_run(struct da_offline *o, struct da_error *err)
 			o,
 			"%llu IBS samples: the registers and perf's own fields say different things",
 			(unsigned long long)stats.contradictions);
+	maps_until(o, UINT64_MAX);
 	rc = aux_decode(o, err);
 	if (rc)
 		return da_fail(err, -rc, 0, "%s", da_err_name(rc)); /* keeps the first message */

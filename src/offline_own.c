@@ -166,6 +166,10 @@ void own_record(struct da_offline *o, const struct da_rec *rec)
 		take_code(o, rec, payload, len);
 		return;
 	}
+	if (kind == DA_OWN_MAP) {
+		map_record(o, payload, len, rec->swap);
+		return;
+	}
 	if (kind == DA_OWN_PADDR) {
 		paddr_record(o, payload, len, rec->swap);
 		return;
@@ -200,6 +204,7 @@ void own_end(struct da_offline *o)
 		if (all[i]->open)
 			offline_damage(o, "our own record is continued, but its end is missing");
 	paddr_end(o);
+	maps_end(o);
 	if (o->facts.len && !o->facts.open) {
 		o->res.facts = o->facts.text;
 		o->res.facts_len = o->facts.len;
@@ -217,5 +222,6 @@ void own_release(struct da_offline *o)
 	free(o->tracing.text);
 	free(o->res.recorded);
 	paddr_release(o);
+	maps_release(o);
 	idmap_release(&o->recorded_at);
 }

@@ -40,6 +40,18 @@ struct paddr_table {
 	bool sorted;
 };
 
+/* Mappings that the live run found without a record: offline_map.c. */
+struct map_since {
+	uint64_t time_ns;
+	size_t order, len;
+	uint8_t *bytes;
+	bool swap;
+};
+struct map_table {
+	struct map_since *all;
+	size_t nr, room, given;
+};
+
 /* An event that may be a tracepoint of DAMON. */
 struct damon_event {
 	bool known;                     /* whether it is one */
@@ -84,6 +96,7 @@ struct da_offline {
 	struct own_text info, ledger, loss, end, facts, tracing;
 	struct damon_input damon;
 	struct paddr_table paddr;
+	struct map_table maps;
 	struct idmap recorded_at; /* event << 32 | cpu -> recorded */
 	size_t room_recorded;
 
@@ -115,6 +128,12 @@ void paddr_record(struct da_offline *o, const uint8_t *payload, size_t len, bool
 bool paddr_lookup(void *offline, uint32_t pid, uint64_t time_ns, uint64_t vaddr, uint64_t *out);
 void paddr_end(struct da_offline *o);
 void paddr_release(struct da_offline *o);
+
+/* DA_OWN_MAP records; and what of them holds at a time that the recording has come to. */
+void map_record(struct da_offline *o, const uint8_t *payload, size_t len, bool swap);
+void maps_end(struct da_offline *o);
+void maps_until(struct da_offline *o, uint64_t time_ns);
+void maps_release(struct da_offline *o);
 
 #define AUX_TRUNCATED 0x01 /* flags of an AUX record (uapi linux/perf_event.h) */
 #define AUX_PARTIAL   0x04

@@ -410,6 +410,11 @@ static int make_pipeline(struct da_session *s, struct da_error *err)
 	m.phys = s->o.phys;
 	m.accumulate = false;
 	m.probes = s->probes;
+	if (s->clockid && !s->fake_only) {
+		s->remap = s_remap_new();
+		m.missed = s->remap ? s_remap_missed : NULL;
+		m.missed_ctx = s;
+	}
 	s->match = s->pipe ? da_match_new(&m, s->tasks) : NULL;
 	s->match_snap = calloc(s->nr_cpus * s->nr_ev + 1, sizeof(*s->match_snap));
 	s->stored = calloc(s->nr_cpus * s->nr_ev + 1, sizeof(*s->stored));
@@ -682,6 +687,7 @@ void da_session_free(struct da_session *s)
 	free(s->lanes);
 	da_lane_free(s->late_lane);
 	da_match_free(s->match);
+	s_remap_free(s->remap);
 	da_probes_free(s->probes);
 	s_paddr_free(s->paddr);
 	da_pipeline_free(s->pipe);

@@ -225,7 +225,7 @@ static void maybe_round(struct da_session *s, uint64_t now_ns)
 
 /* ---- records -> reports -> buffer ---- */
 
-static uint64_t safe_until(const struct da_session *s)
+uint64_t s_safe_until(const struct da_session *s)
 {
 	uint64_t min = UINT64_MAX;
 
@@ -437,7 +437,7 @@ void *s_drain_main(void *arg)
 		while (atomic_load(&l->halt))
 			pthread_cond_wait(&l->go, &l->gate);
 		got = pass(l, last);
-		until = safe_until(s);
+		until = s_safe_until(s);
 
 		if (atomic_load(&s->failed))
 			s_lane_free_blocks(
@@ -501,6 +501,7 @@ void *s_match_main(void *arg)
 		bool last = atomic_load(&s->stop_match);
 		size_t n = s_match_buffers(s);
 
+		s_remap_turn(s, last && !n);
 		s_silence_look(s);
 		if (n) {
 			publish_match(s);

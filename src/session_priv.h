@@ -166,6 +166,7 @@ struct da_session {
 	struct da_pipeline *pipe;
 	struct da_match *match;
 	struct da_probes *probes;
+	struct s_remap *remap; /* NULL: mappings are not read again */
 	struct s_paddr *paddr;
 	struct id_entry *id_map; /* sorted by id */
 	size_t nr_ids_mapped;
@@ -266,7 +267,17 @@ int s_enable_events(struct da_session *s, struct da_error *err);
 void s_disable_all(struct da_session *s);
 void s_release_all(struct da_session *s);
 
+/* session_remap.c: mappings without a record; the match thread's */
+struct s_remap *s_remap_new(void);
+void s_remap_free(struct s_remap *m); /* NULL allowed */
+/* da_match_opts.missed */
+bool s_remap_missed(void *session, const struct da_report *r);
+/* Between batches; last: nothing more comes, and what waits is settled. */
+void s_remap_turn(struct da_session *s, bool last);
+
 /* session_drain.c */
+/* All records older than this have been drained, from every ring. */
+uint64_t s_safe_until(const struct da_session *s);
 void *s_drain_main(void *lane);
 void *s_match_main(void *session);
 /* Appends whole records to the file and queues them for decoding. */
@@ -333,6 +344,9 @@ int s_fake_synthesize(struct da_session *s, uint32_t pid);
 
 /* session_proc.c: what existed before the recording began */
 int s_synthesize(struct da_session *s, struct da_error *err);
+/* A line of /proc/PID/maps, which it changes and which must outlive *m. */
+bool s_parse_map(char *line, pid_t pid, struct da_rec_mmap *m);
+uint64_t s_sideband_id(const struct da_session *s);
 /* Threads of a process; malloc'ed, 0 when it is gone. */
 size_t s_threads_of(pid_t pid, pid_t **out);
 

@@ -50,7 +50,7 @@ size_t s_threads_of(pid_t pid, pid_t **out)
 	return n;
 }
 
-static uint64_t first_sideband_id(const struct da_session *s)
+uint64_t s_sideband_id(const struct da_session *s)
 {
 	for (size_t c = 0; c < s->nr_cpus; c++)
 		if (s->cpus[c].sideband >= 0)
@@ -86,7 +86,7 @@ static int one_comm(struct da_session *s, pid_t pid, pid_t tid, uint64_t id)
 
 /* "start-end perms pgoff maj:min ino   name": fs/proc/task_mmu.c show_map_vma(). The name may hold blanks
  * and, escaped as \012, line feeds. */
-static bool parse_map(char *line, pid_t pid, struct da_rec_mmap *m)
+bool s_parse_map(char *line, pid_t pid, struct da_rec_mmap *m)
 {
 	char perms[8];
 	unsigned maj, min;
@@ -128,7 +128,7 @@ static int maps_of(struct da_session *s, pid_t pid, uint64_t id)
 		struct da_rec_mmap m;
 		uint16_t misc = DA_CTX_USER;
 
-		if (!parse_map(line, pid, &m))
+		if (!s_parse_map(line, pid, &m))
 			continue;
 		if (!(m.prot & PROT_EXEC))
 			misc |= DA_MISC_MMAP_DATA;
@@ -187,7 +187,7 @@ static int whole_system(struct da_session *s, uint64_t id)
 
 int s_synthesize(struct da_session *s, struct da_error *err)
 {
-	uint64_t id = first_sideband_id(s);
+	uint64_t id = s_sideband_id(s);
 	int rc = 0;
 
 	rc = s_fake_synthesize(s, s->nr_ids ? (uint32_t)s->ids[0] : (uint32_t)getpid());
