@@ -15,13 +15,14 @@
 #include "da_json.h"
 #include "run.h"
 
-enum { OPT_REGS = 0x100, OPT_KEEP, OPT_PROGRESS, OPT_REGIONS, OPT_PROBE };
+enum { OPT_REGS = 0x100, OPT_KEEP, OPT_PROGRESS, OPT_REGIONS, OPT_PROBE, OPT_ADAPT };
 
 struct args {
 	struct opts_events ev;
 	const char *output;
 	bool quiet, verbose, regs, keep, progress;
 	struct da_match_opts match;
+	double adapt_pct;
 	const char **probes;
 	size_t nr_probes;
 };
@@ -37,6 +38,8 @@ static const struct argp_option options[] = {
 	{"regs", OPT_REGS, NULL, 0, "Registers with page faults too", -1},
 	{"data", 'd', NULL, 0, "Sample data addresses (as perf; always on)", -1},
 	{"regions", OPT_REGIONS, "HOW", 0, "Regions of the live match layer: vma (default), fixed=SIZE", -1},
+	{"adapt", OPT_ADAPT, "DROPS", OPTION_ARG_OPTIONAL, "Step the period up when more than DROPS percent (1) of the reports or samples are "
+	 "dropped or the kernel throttles, and down again when all is calm", -1},
 	{"probe", OPT_PROBE, "NAME:TERMS", 0, "Count the reports that fulfil TERMS: write, read, cpus=0-3, pids=, tids=, "
 	 "comm=, producer=EVENT, buffer=, addr=START-END, latency=MIN, data_src=, weight=N. May be repeated", -1},
 	{NULL, 'i', NULL, 0, "Not the children of the target (as perf; same as --no-inherit)", -1},
@@ -79,6 +82,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (opts_regions(arg, &a->match))
 			opts_usage(state, "bad regions '%s' (wanted: " OPTS_REGIONS_WANTED ")",
 				   arg);
+		break;
+	case OPT_ADAPT:
+		a->adapt_pct = 1;
+		if (arg && (opts_percent(arg, &a->adapt_pct) || a->adapt_pct <= 0))
+			opts_usage(state, "bad percentage '%s' for --adapt (wanted: 1, 0.5)", arg);
 		break;
 	case OPT_PROBE:
 		if (opts_add_text(&a->probes, &a->nr_probes, arg))
@@ -226,6 +234,7 @@ static int record(struct args *a, int argc, char **argv)
 	run.session.regs = a->regs;
 	run.session.verbose = a->verbose;
 	run.session.match = a->match;
+	run.session.adapt_pct = a->adapt_pct;
 	run.session.probes = a->probes;
 	run.session.nr_probes = a->nr_probes;
 	run.command = a->ev.command;
@@ -270,7 +279,11 @@ int cmd_record(int argc, char **argv)
 	int status;
 
 	opts_parse(&argp, argc, argv, &a);
-	if (!a.ev.command && a.ev.target == DA_TARGET_NONE && !a.ev.cpu_list) {
+	if (a.adapt_pct > 0 && a.ev.freq) {
+		fputs("damon-attrs: error: --adapt steps a period: it does not go with -F\n",
+		      stderr);
+		status = 2;
+	} else if (!a.ev.command && a.ev.target == DA_TARGET_NONE && !a.ev.cpu_list) {
 		fputs("damon-attrs: error: nothing to record: give a COMMAND, -p PID, -t TID or -a\n",
 		      stderr);
 		status = 2;

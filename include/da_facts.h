@@ -45,7 +45,9 @@ struct da_facts_event {
 	struct da_attr attr; /* as opened */
 	char dropped_bits
 		[128]; /* optional attr bits that the kernel refused, comma-separated; "" none */
-	uint64_t effective_period; /* 0: frequency mode */
+	uint64_t effective_period; /* 0: frequency mode; of an adaptive period the last one */
+	uint64_t period_steps;     /* of an adaptive period */
+	char last_step[128];       /* why it was stepped last */
 	bool needs_aux;            /* its samples come through AUX only */
 	bool aux;                  /* AUX was mapped */
 	struct da_facts_cpu *cpus;

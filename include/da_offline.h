@@ -81,7 +81,8 @@ struct da_offline_event {
 	uint64_t samples;           /* sample records taken (of SPE: completed records) */
 	uint64_t filtered;          /* sample records that a filter left out */
 	uint64_t first_ns, last_ns; /* of those taken; first > last: none with a time */
-	bool wanted;                /* the filter by event lets it pass */
+	double effective; /* samples of one period that would say as much as its own, of 1; 1: all have one */
+	bool wanted; /* the filter by event lets it pass */
 	bool sideband; /* not shown: our recorder's carrier of MMAP and COMM, or one that sum_hybrid added up */
 };
 
@@ -128,6 +129,8 @@ struct da_offline_result {
 	size_t nr_recorded;
 	struct da_ledger recorded_ledger; /* their sum */
 	bool has_recorded, has_end;
+	struct da_own_step *steps; /* of an adaptive period, by time */
+	size_t nr_steps;
 	struct da_own_end end;
 	const char *facts; /* JSON text of DA_OWN_FACTS, or NULL */
 	size_t facts_len;

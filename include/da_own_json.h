@@ -10,6 +10,7 @@
  *                                                       one (event, CPU), cumulative: the last one holds
  * LOSS   {"counter"|null, "records", "samples", "throttled", "pending"|null, "aux_off_ns"|null}
  *                                                       the last one holds
+ * STEP   {"event", "time_ns", "from", "to", "why"}      a period changed; from == to: what it ended with
  * END    {"reason", "command_status"|null, "samples"}   a regular stop
  */
 #ifndef DA_OWN_JSON_H
@@ -50,6 +51,12 @@ struct da_own_loss {
 	int64_t counter, records, samples, throttled, pending, aux_off_ns; /* -1: not measured */
 };
 
+struct da_own_step {
+	uint32_t event;
+	uint64_t time_ns, from, to;
+	char why[96];
+};
+
 struct da_own_end {
 	char reason[32];
 	int command_status; /* wait(2) status, -1 none */
@@ -65,6 +72,8 @@ char *da_own_ledger_text(const struct da_own_ledger *l);
 int da_own_ledger_parse(const char *text, size_t len, struct da_own_ledger *out);
 char *da_own_loss_text(const struct da_own_loss *l);
 int da_own_loss_parse(const char *text, size_t len, struct da_own_loss *out);
+char *da_own_step_text(const struct da_own_step *s);
+int da_own_step_parse(const char *text, size_t len, struct da_own_step *out);
 char *da_own_end_text(const struct da_own_end *e);
 int da_own_end_parse(const char *text, size_t len, struct da_own_end *out);
 

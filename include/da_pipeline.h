@@ -39,6 +39,11 @@ typedef bool (*da_paddr_fn)(void *ctx, uint32_t pid, uint64_t time_ns, uint64_t 
 			    uint64_t *paddr);
 void da_pipeline_paddr(struct da_pipeline *p, da_paddr_fn fn, void *ctx);
 
+/* The period that held for a sample, where its own PERIOD does not say it (an adaptive period). NULL: the
+ * sample's own. Called only for samples that have one. */
+typedef uint64_t (*da_period_fn)(void *ctx, uint32_t event, const struct da_samp *s);
+void da_pipeline_period(struct da_pipeline *p, da_period_fn fn, void *ctx);
+
 /* Where reports go: called for each report of a valid record, in order. Returns nothing: the ring layer
  * (report buffer) or the match layer is behind it. `l` is the ledger of (event, cpu), whose ring layer
  * the receiver counts in. */

@@ -60,6 +60,7 @@ struct da_session_opts {
 	struct da_match_opts match; /* regions of the live match layer */
 	const char *const *probes;  /* texts (da_probe.h) */
 	size_t nr_probes;
+	double adapt_pct;   /* step periods so that at most so many percent are dropped; 0: never */
 	const char *output; /* file, "-" or NULL: no file (diagnose) */
 	int argc;           /* command line for the CMDLINE feature */
 	char *const *argv;

@@ -204,6 +204,8 @@ static void put_event(struct da_json_out *w, const struct da_facts_event *e)
 	put_attr(w, &e->attr);
 	da_json_string(w, "dropped_bits", e->dropped_bits);
 	da_json_u64(w, "effective_period", e->effective_period);
+	da_json_u64(w, "period_steps", e->period_steps);
+	da_json_string(w, "last_step", e->last_step);
 	da_json_bool(w, "needs_aux", e->needs_aux);
 	da_json_bool(w, "aux", e->aux);
 	da_json_array(w, "errors");
@@ -447,6 +449,8 @@ static int get_event(const struct da_json *v, struct da_facts_event *e)
 		get_attr(&part, &e->attr);
 	da_json_get_string(v, "dropped_bits", e->dropped_bits, sizeof(e->dropped_bits));
 	da_json_get_u64(v, "effective_period", &e->effective_period);
+	da_json_get_u64(v, "period_steps", &e->period_steps);
+	da_json_get_string(v, "last_step", e->last_step, sizeof(e->last_step));
 	da_json_get_bool(v, "needs_aux", &e->needs_aux);
 	da_json_get_bool(v, "aux", &e->aux);
 	if (da_json_get(v, "errors", &part))

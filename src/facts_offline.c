@@ -46,6 +46,15 @@ static void describe(const struct da_offline_result *r, size_t i, struct da_fact
 	e->effective_period = from->period;
 	e->needs_aux = from->producer == DA_PROD_SPE;
 	e->aux = e->needs_aux && r->aux_bytes;
+	for (size_t k = 0; k < r->nr_steps; k++) {
+		const struct da_own_step *step = &r->steps[k];
+
+		if (step->event != i || step->from == step->to)
+			continue;
+		e->period_steps++;
+		e->effective_period = step->to;
+		snprintf(e->last_step, sizeof(e->last_step), "%s", step->why);
+	}
 	if (r->own_file && i < r->info.nr_events)
 		snprintf(e->dropped_bits, sizeof(e->dropped_bits), "%s",
 			 r->info.events[i].dropped_bits);

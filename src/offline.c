@@ -100,6 +100,7 @@ static void describe_events(struct da_offline *o)
 		e->unit = da_event_unit(&ev->attr);
 		e->period = ev->attr.flags & DA_ATTR_FREQ ? 0 : ev->attr.sample_period;
 		e->first_ns = UINT64_MAX;
+		e->effective = 1;
 		e->sideband = o->res.own_file && i >= o->res.info.nr_events;
 		if (i < o->res.info.nr_events && !strcmp(o->res.info.events[i].name, ev->name)) {
 			e->producer = o->res.info.events[i].producer;
@@ -198,6 +199,13 @@ static void emit(void *ctx, const struct da_report *r, struct da_ledger *l)
 	l->in[DA_STAGE_RING]++;
 	l->out[DA_STAGE_RING]++;
 	o->emitted++;
+	if (o->weight) {
+		struct step_weight *w = &o->weight[r->event];
+
+		w->sum += (double)r->period;
+		w->squares += (double)r->period * (double)r->period;
+		w->nr++;
+	}
 	da_match_report(o->match, r);
 	if (o->opts->report && !o->enough && !o->opts->report(o->opts->ctx, o, r))
 		o->enough = true;
@@ -231,6 +239,13 @@ static int new_pipeline(struct da_offline *o)
 	o->pipeline = da_pipeline_new(ev, o->res.nr_events, arch, o->tasks, o->code);
 	free(ev);
 	mo.phys |= o->paddr.nr > 0;
+	if (o->res.nr_steps) {
+		o->weight = calloc(o->res.nr_events + 1, sizeof(*o->weight));
+		if (!o->weight)
+			return -DA_ENOMEM;
+		if (o->pipeline)
+			da_pipeline_period(o->pipeline, step_period, o);
+	}
 	if (o->pipeline && o->paddr.nr)
 		da_pipeline_paddr(o->pipeline, paddr_lookup, o);
 	if (o->pipeline)
@@ -493,8 +508,11 @@ int da_offline_run(struct da_offline *o, struct da_error *err)
 	loss_end(o);
 	damon_end(o);
 	for (i = 0; i < o->res.nr_events; i++) {
-		const struct da_offline_event *e = &o->res.events[i];
+		struct da_offline_event *e = &o->res.events[i];
+		const struct step_weight *w = o->weight ? &o->weight[i] : NULL;
 
+		if (w && w->nr && w->squares > 0) /* Kish: samples of unequal weight say less */
+			e->effective = w->sum * w->sum / (w->squares * (double)w->nr);
 		o->res.first_ns = e->first_ns < o->res.first_ns ? e->first_ns : o->res.first_ns;
 		o->res.last_ns = e->last_ns > o->res.last_ns ? e->last_ns : o->res.last_ns;
 	}

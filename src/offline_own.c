@@ -90,6 +90,7 @@ static int take_text(struct da_offline *o, enum da_own_kind kind, const struct o
 	struct da_own_ledger ledger;
 	struct da_own_loss loss;
 	struct da_own_end end;
+	struct da_own_step step;
 	int rc = 0;
 
 	switch (kind) {
@@ -104,6 +105,11 @@ static int take_text(struct da_offline *o, enum da_own_kind kind, const struct o
 		rc = da_own_loss_parse(t->text, t->len, &loss);
 		if (!rc)
 			take_loss(o, &loss);
+		return rc;
+	case DA_OWN_STEP:
+		rc = da_own_step_parse(t->text, t->len, &step);
+		if (!rc)
+			step_record(o, &step);
 		return rc;
 	case DA_OWN_END:
 		rc = da_own_end_parse(t->text, t->len, &end);
@@ -131,6 +137,8 @@ static struct own_text *text_of(struct da_offline *o, enum da_own_kind kind)
 		return &o->facts;
 	case DA_OWN_TRACING:
 		return &o->tracing;
+	case DA_OWN_STEP:
+		return &o->step;
 	default:
 		return NULL; /* of a newer version: what it says we do not need */
 	}
@@ -196,8 +204,8 @@ void own_record(struct da_offline *o, const struct da_rec *rec)
 
 void own_end(struct da_offline *o)
 {
-	struct own_text *const all[] = {&o->info, &o->ledger, &o->loss,
-					&o->end,  &o->facts,  &o->tracing};
+	struct own_text *const all[] = {&o->info,  &o->ledger,  &o->loss, &o->end,
+					&o->facts, &o->tracing, &o->step};
 	size_t i;
 
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
@@ -205,6 +213,7 @@ void own_end(struct da_offline *o)
 			offline_damage(o, "our own record is continued, but its end is missing");
 	paddr_end(o);
 	maps_end(o);
+	steps_end(o);
 	if (o->facts.len && !o->facts.open) {
 		o->res.facts = o->facts.text;
 		o->res.facts_len = o->facts.len;
@@ -220,6 +229,9 @@ void own_release(struct da_offline *o)
 	free(o->end.text);
 	free(o->facts.text);
 	free(o->tracing.text);
+	free(o->step.text);
+	free(o->res.steps);
+	free(o->weight);
 	free(o->res.recorded);
 	paddr_release(o);
 	maps_release(o);

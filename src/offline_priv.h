@@ -93,10 +93,15 @@ struct da_offline {
 	uint32_t *hybrid;   /* by event: the one that its samples belong to; NULL: each its own */
 	char **hybrid_name; /* by event; NULL: as recorded */
 
-	struct own_text info, ledger, loss, end, facts, tracing;
+	struct own_text info, ledger, loss, end, facts, tracing, step;
 	struct damon_input damon;
 	struct paddr_table paddr;
 	struct map_table maps;
+	size_t room_steps;
+	struct step_weight {
+		double sum, squares;
+		uint64_t nr;
+	} * weight;               /* by event: periods of its reports; NULL without steps */
 	struct idmap recorded_at; /* event << 32 | cpu -> recorded */
 	size_t room_recorded;
 
@@ -128,6 +133,11 @@ void paddr_record(struct da_offline *o, const uint8_t *payload, size_t len, bool
 bool paddr_lookup(void *offline, uint32_t pid, uint64_t time_ns, uint64_t vaddr, uint64_t *out);
 void paddr_end(struct da_offline *o);
 void paddr_release(struct da_offline *o);
+
+/* DA_OWN_STEP records; the da_period_fn that knows them. */
+void step_record(struct da_offline *o, const struct da_own_step *step);
+uint64_t step_period(void *offline, uint32_t event, const struct da_samp *s);
+void steps_end(struct da_offline *o);
 
 /* DA_OWN_MAP records; and what of them holds at a time that the recording has come to. */
 void map_record(struct da_offline *o, const uint8_t *payload, size_t len, bool swap);

@@ -111,6 +111,22 @@ char *da_own_loss_text(const struct da_own_loss *l)
 	return da_json_mem_end(&m);
 }
 
+char *da_own_step_text(const struct da_own_step *s)
+{
+	struct da_json_mem m;
+
+	if (!da_json_mem_begin(&m))
+		return NULL;
+	da_json_object(&m.w, NULL);
+	da_json_u64(&m.w, "event", s->event);
+	da_json_u64(&m.w, "time_ns", s->time_ns);
+	da_json_u64(&m.w, "from", s->from);
+	da_json_u64(&m.w, "to", s->to);
+	da_json_string(&m.w, "why", s->why);
+	da_json_close(&m.w);
+	return da_json_mem_end(&m);
+}
+
 char *da_own_end_text(const struct da_own_end *e)
 {
 	struct da_json_mem m;
@@ -287,6 +303,24 @@ int da_own_loss_parse(const char *text, size_t len, struct da_own_loss *out)
 	out->aux_off_ns = get_num_or_null(&v, "aux_off_ns");
 	da_json_free(&v);
 	return 0;
+}
+
+int da_own_step_parse(const char *text, size_t len, struct da_own_step *out)
+{
+	struct da_json v;
+	uint64_t event;
+
+	memset(out, 0, sizeof(*out));
+	if (!parse(text, len, &v))
+		return -DA_EDAMAGED;
+	event = get_num(&v, "event");
+	out->event = event > UINT32_MAX ? UINT32_MAX : (uint32_t)event;
+	out->time_ns = get_num(&v, "time_ns");
+	out->from = get_num(&v, "from");
+	out->to = get_num(&v, "to");
+	get_str(&v, "why", out->why, sizeof(out->why));
+	da_json_free(&v);
+	return out->to ? 0 : -DA_EDAMAGED;
 }
 
 int da_own_end_parse(const char *text, size_t len, struct da_own_end *out)

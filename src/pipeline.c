@@ -84,6 +84,12 @@ void da_pipeline_cpu(struct da_pipeline *p, const char *cpuid)
 	}
 }
 
+void da_pipeline_period(struct da_pipeline *p, da_period_fn fn, void *ctx)
+{
+	p->period = fn;
+	p->period_ctx = ctx;
+}
+
 struct da_lane *da_lane_new(struct da_pipeline *p, da_emit_fn emit, void *ctx)
 {
 	struct da_lane *l = calloc(1, sizeof(*l));
@@ -188,7 +194,10 @@ static void base_report(struct da_lane *l, uint32_t event, uint32_t cpu, const s
 		r->ip = s->ip;
 		r->has |= DA_HAS_IP;
 	}
-	r->period = s->mask & DA_SAMPLE_PERIOD ? s->period : l->p->ev[event].period;
+	if (s->mask & DA_SAMPLE_PERIOD)
+		r->period = l->p->period ? l->p->period(l->p->period_ctx, event, s) : s->period;
+	else
+		r->period = l->p->ev[event].period;
 	r->has |= DA_HAS_PERIOD;
 	/* "0 means absent in perf's PHYS_ADDR": the page was not mapped, or no permission */
 	if (s->mask & DA_SAMPLE_PHYS_ADDR && s->phys_addr) {

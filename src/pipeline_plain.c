@@ -65,7 +65,8 @@ void da_lane_group(struct da_lane *l, da_group_fn fn)
 
 bool da_lane_plain(const struct da_lane *l, uint32_t event)
 {
-	return event < l->p->nr && l->p->ev[event].plain.ok && !l->p->paddr;
+	/* a hook for the period asks for each sample (record --adapt) */
+	return event < l->p->nr && l->p->ev[event].plain.ok && !l->p->paddr && !l->p->period;
 }
 
 static inline uint64_t u64_at(const uint8_t *p, uint16_t at)

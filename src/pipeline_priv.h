@@ -35,6 +35,8 @@ struct da_pipeline {
 	struct da_code_store *code;
 	da_paddr_fn paddr;
 	void *paddr_ctx;
+	da_period_fn period;
+	void *period_ctx;
 };
 
 struct per_cpu {

@@ -49,7 +49,7 @@ static void put_row(FILE *f, const struct da_offline_result *r, const struct da_
 	put_name(f, r->events[w->st->event].name);
 	fprintf(f, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.6g,%.6g", w->st->samples,
 		w->st->accesses, w->st->reads, w->st->writes, share,
-		share_error(share, all->samples));
+		share_error(share, all->effective));
 	if (age.known)
 		fprintf(f, ",%" PRIu64 ",%" PRIu64, age.age_ns, age.idle_ns);
 	else
@@ -66,7 +66,7 @@ static int put_space(FILE *f, const struct da_offline_result *r, const struct da
 	size_t nr, i;
 	uint32_t e;
 
-	totals_of(s, total, r->nr_events);
+	totals_of(s, total, r);
 	for (e = 0; e < r->nr_events; e++) {
 		if (!total[e].samples)
 			continue;

@@ -200,8 +200,9 @@ const struct da_region_stat *stat_of(const struct da_region *r, uint32_t event)
 	return NULL;
 }
 
-void totals_of(const struct da_space *s, struct totals *t, size_t nr_events)
+void totals_of(const struct da_space *s, struct totals *t, const struct da_offline_result *r)
 {
+	size_t nr_events = r->nr_events;
 	size_t i;
 	uint32_t k;
 
@@ -218,5 +219,12 @@ void totals_of(const struct da_space *s, struct totals *t, size_t nr_events)
 			t[st->event].writes += st->writes;
 			t[st->event].regions++;
 		}
+	}
+	for (i = 0; i < nr_events; i++) {
+		double part = r->events[i].effective;
+
+		t[i].effective = t[i].samples;
+		if (part > 0 && part < 1)
+			t[i].effective = (uint64_t)((double)t[i].samples * part + 0.5);
 	}
 }

@@ -47,9 +47,10 @@ double share_error(double p, uint64_t n);
 struct totals {
 	uint64_t samples, accesses, reads, writes;
 	size_t regions;
+	uint64_t effective; /* samples of equal weight that would say as much: what errors are of */
 };
-/* Fills t[nr_events]. */
-void totals_of(const struct da_space *s, struct totals *t, size_t nr_events);
+/* Fills t[], one for each event of the result. */
+void totals_of(const struct da_space *s, struct totals *t, const struct da_offline_result *r);
 const struct da_region_stat *stat_of(const struct da_region *r,
 				     uint32_t event); /* NULL: no report */
 

@@ -69,6 +69,27 @@ static void put_input(struct json *j)
 	da_json_close(&j->w);
 }
 
+/* Of an adaptive period. */
+static void put_steps(struct json *j, uint32_t event)
+{
+	size_t i;
+
+	da_json_array(&j->w, "steps");
+	for (i = 0; i < j->r->nr_steps; i++) {
+		const struct da_own_step *s = &j->r->steps[i];
+
+		if (s->event != event)
+			continue;
+		da_json_object(&j->w, NULL);
+		da_json_u64(&j->w, "time_ns", s->time_ns);
+		da_json_u64(&j->w, "from", s->from);
+		da_json_u64(&j->w, "to", s->to);
+		da_json_string(&j->w, "why", s->why);
+		da_json_close(&j->w);
+	}
+	da_json_close(&j->w);
+}
+
 static void put_events(struct json *j)
 {
 	size_t i;
@@ -89,6 +110,8 @@ static void put_events(struct json *j)
 		else
 			da_json_null(&j->w, "period");
 		da_json_u64(&j->w, "samples", e->samples);
+		if (j->r->nr_steps)
+			put_steps(j, (uint32_t)i);
 		da_json_close(&j->w);
 	}
 	da_json_close(&j->w);
@@ -205,7 +228,7 @@ static void put_region(struct json *j, const struct da_region *g)
 		da_json_u64(&j->w, "reads", st->reads);
 		da_json_u64(&j->w, "writes", st->writes);
 		da_json_double(&j->w, "share", share);
-		da_json_double(&j->w, "error", share_error(share, all->samples));
+		da_json_double(&j->w, "error", share_error(share, all->effective));
 		put_age(j, ages_get(&j->ages[st->event], g));
 		da_json_close(&j->w);
 	}
@@ -313,7 +336,7 @@ static int put_space(struct json *j, const struct da_space *s)
 	size_t i, made;
 	int err = 0;
 
-	totals_of(s, j->total, j->r->nr_events);
+	totals_of(s, j->total, j->r);
 	for (made = 0; made < j->r->nr_events && !err; made++)
 		err = ages_make(&j->ages[made], j->r, s, (uint32_t)made);
 	da_json_object(&j->w, NULL);

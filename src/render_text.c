@@ -18,6 +18,7 @@
 
 #define NUMBERS    52 /* columns of the table of regions between address and label */
 #define MAX_DROPS  4
+#define MAX_STEPS  8  /* of an adaptive period, shown without verbose */
 #define FEW_LINES  10 /* of a list that is not the matter */
 #define SMALL_PART 20 /* a process with less than a 20th of the samples gets one line */
 
@@ -230,6 +231,39 @@ static void put_drops(struct text *t, const struct da_ledger *l, enum da_stage s
 	end(t, INK_NONE, 4);
 }
 
+/* Steps of an adaptive period: the first ones, and the last. */
+static void put_steps(struct text *t, uint32_t event)
+{
+	const struct da_offline_result *r = t->r;
+	size_t i, nr = 0, at = 0;
+	char a[WORD], b[WORD], c[WORD];
+
+	for (i = 0; i < r->nr_steps; i++)
+		nr += r->steps[i].event == event;
+	for (i = 0; i < r->nr_steps; i++) {
+		const struct da_own_step *s = &r->steps[i];
+		uint64_t since = s->time_ns > r->first_ns ? s->time_ns - r->first_ns : 0;
+
+		if (s->event != event)
+			continue;
+		if (++at > MAX_STEPS && at < nr && !t->o->verbose) {
+			if (at == MAX_STEPS + 1) {
+				fprintf(begin(t), "period: %zu more steps", nr - MAX_STEPS - 1);
+				end(t, INK_NONE, 4);
+			}
+			continue;
+		}
+		if (s->from == s->to)
+			fprintf(begin(t), "period at the end %s: %.90s", format_count(a, s->to),
+				s->why);
+		else
+			fprintf(begin(t), "period %s -> %s after %s: %.90s",
+				format_count(a, s->from), format_count(b, s->to),
+				format_time(c, since), s->why);
+		end(t, INK_NONE, 4);
+	}
+}
+
 static void put_event(struct text *t, uint32_t event)
 {
 	const struct da_offline_event *e = &t->r->events[event];
@@ -256,6 +290,7 @@ static void put_event(struct text *t, uint32_t event)
 	fprintf(f, "; %s matched, %s update%s", format_count(a, l.out[DA_STAGE_MATCH]),
 		format_count(b, l.out[DA_STAGE_UPDATE]), plural(l.out[DA_STAGE_UPDATE]));
 	end(t, INK_NONE, 4);
+	put_steps(t, event);
 	put_drops(t, &l, DA_STAGE_SAMPLE, "not valid");
 	put_drops(t, &l, DA_STAGE_MATCH, "not matched");
 	if (e->producer == DA_PROD_REGS && valid)
@@ -367,7 +402,7 @@ static void put_region(struct text *t, const struct row *w, const struct totals 
 		format_bytes(a, w->g->end - w->g->start));
 	fprintf(t->f, " %9s", format_count(a, w->st->samples));
 	fprintf(t->f, " %6.1f", 100 * share);
-	fprintf(t->f, " %4.1f", 100 * share_error(share, all->samples));
+	fprintf(t->f, " %4.1f", 100 * share_error(share, all->effective));
 	if (w->g->watched) {
 		fprintf(t->f, " %4" PRIu32, w->g->nr_accesses);
 		fprintf(t->f, " %6" PRIu32, w->g->age);
@@ -434,7 +469,7 @@ static int put_space(struct text *t, const struct da_space *s)
 	uint32_t e;
 	int err;
 
-	totals_of(s, t->total, t->r->nr_events);
+	totals_of(s, t->total, t->r);
 	for (e = 0; e < t->r->nr_events; e++) {
 		if (!t->total[e].samples)
 			continue;

@@ -410,6 +410,11 @@ static int make_pipeline(struct da_session *s, struct da_error *err)
 	m.phys = s->o.phys;
 	m.accumulate = false;
 	m.probes = s->probes;
+	if (s->o.adapt_pct > 0) {
+		s->adapt = s_adapt_new(s);
+		if (!s->adapt)
+			return da_fail(err, DA_ENOMEM, 0, "out of memory");
+	}
 	if (s->clockid && !s->fake_only) {
 		s->remap = s_remap_new();
 		m.missed = s->remap ? s_remap_missed : NULL;
@@ -688,6 +693,7 @@ void da_session_free(struct da_session *s)
 	da_lane_free(s->late_lane);
 	da_match_free(s->match);
 	s_remap_free(s->remap);
+	s_adapt_free(s->adapt);
 	da_probes_free(s->probes);
 	s_paddr_free(s->paddr);
 	da_pipeline_free(s->pipe);

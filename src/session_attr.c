@@ -145,6 +145,8 @@ static void set_fields(const struct da_session *s, struct s_event *e)
 
 	a->sample_type =
 		SAMPLE_BASE | (fixed && e->spec.producer == DA_PROD_FAULT ? 0 : DA_SAMPLE_PERIOD);
+	if (s->o.adapt_pct > 0) /* whose sample it is: the event's, or an inherited copy's */
+		a->sample_type |= DA_SAMPLE_PERIOD | DA_SAMPLE_STREAM_ID;
 	switch (e->spec.producer) {
 	case DA_PROD_REGS:
 		if (!s->o.no_regs && REGS_MASK != 0) {
@@ -209,7 +211,7 @@ static void sideband_attr(struct da_session *s)
 	a->config = DA_SW_DUMMY;
 	a->size = 128;
 	a->sample_period = 1;
-	a->sample_type = SAMPLE_BASE;
+	a->sample_type = SAMPLE_BASE | (s->o.adapt_pct > 0 ? DA_SAMPLE_STREAM_ID : 0);
 	a->flags = DA_ATTR_EXCLUDE_KERNEL | DA_ATTR_EXCLUDE_HV | DA_ATTR_MMAP | DA_ATTR_MMAP2 |
 		   DA_ATTR_MMAP_DATA | DA_ATTR_COMM | DA_ATTR_COMM_EXEC | DA_ATTR_TASK;
 	/* who ran when: trace data may not say whose it is */

@@ -502,6 +502,7 @@ void *s_match_main(void *arg)
 		size_t n = s_match_buffers(s);
 
 		s_remap_turn(s, last && !n);
+		s_adapt_turn(s);
 		s_silence_look(s);
 		if (n) {
 			publish_match(s);

@@ -18,6 +18,14 @@ static bool is_due(const struct da_session *s, const struct s_event *e, const st
 	return t != UINT64_MAX && t <= now_ns - s->on_ns;
 }
 
+static bool is_taken(struct s_event *e)
+{
+	uint64_t scale = atomic_load_explicit(&e->fake_scale, memory_order_relaxed);
+	uint64_t n = atomic_fetch_add_explicit(&e->fake_seen, 1, memory_order_relaxed);
+
+	return scale < 2 || n % scale == 0;
+}
+
 /* Records that are due by now, as far as they fit; whole records only. */
 size_t s_fake_fill(struct s_lane *l, struct s_cpu *c, uint8_t *buf, size_t cap, uint64_t now_ns)
 {
@@ -37,8 +45,10 @@ size_t s_fake_fill(struct s_lane *l, struct s_cpu *c, uint8_t *buf, size_t cap, 
 
 			if (!da_fake_next(e->fake, (uint32_t)c->cpu, &samp))
 				break;
-			samp.id = c->pairs[i].id;
-			samp.mask |= DA_SAMPLE_IDENTIFIER;
+			if (!is_taken(e))
+				continue; /* a longer period */
+			samp.id = samp.stream_id = c->pairs[i].id;
+			samp.mask |= DA_SAMPLE_IDENTIFIER | DA_SAMPLE_STREAM_ID;
 			samp.time_ns += s->on_ns;
 			size = da_samp_build(&e->attr, DA_CTX_USER, &samp, buf + n, cap - n);
 			if (size > 0)

@@ -18,6 +18,7 @@
 #include "da_fake.h"
 #include "da_match.h"
 #include "da_own.h"
+#include "da_pace.h"
 #include "da_pipeline.h"
 #include "da_rbuf.h"
 #include "da_session.h"
@@ -45,6 +46,8 @@ struct s_event {
 	const struct s_aux_backend *aux; /* NULL: its samples do not come through AUX */
 	uint64_t period;                 /* effective; 0 in frequency mode */
 	size_t buf;                      /* its report buffer */
+	_Atomic uint64_t fake_scale;     /* fake: one in so many is taken; 0: all */
+	_Atomic uint64_t fake_seen;
 	struct da_facts_open_error errors[S_MAX_ERRORS];
 	size_t nr_errors;
 	uint64_t asked, opened, bound, enabled; /* CPUs */
@@ -166,6 +169,7 @@ struct da_session {
 	struct da_pipeline *pipe;
 	struct da_match *match;
 	struct da_probes *probes;
+	struct s_adapt *adapt; /* NULL: periods stay */
 	struct s_remap *remap; /* NULL: mappings are not read again */
 	struct s_paddr *paddr;
 	struct id_entry *id_map; /* sorted by id */
@@ -266,6 +270,13 @@ int s_enable_sideband(struct da_session *s);
 int s_enable_events(struct da_session *s, struct da_error *err);
 void s_disable_all(struct da_session *s);
 void s_release_all(struct da_session *s);
+
+/* session_adapt.c: the adaptive period; the match thread's */
+struct s_adapt *s_adapt_new(const struct da_session *s);
+void s_adapt_free(struct s_adapt *a); /* NULL allowed */
+void s_adapt_turn(struct da_session *s);
+void s_adapt_end(struct da_session *s);
+void s_adapt_facts(const struct da_session *s, size_t ev, struct da_facts_event *f);
 
 /* session_remap.c: mappings without a record; the match thread's */
 struct s_remap *s_remap_new(void);

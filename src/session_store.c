@@ -183,6 +183,7 @@ int s_store_end(struct da_session *s)
 
 	if (rc)
 		return rc;
+	s_adapt_end(s);
 	rc = da_session_facts(s, &f);
 	if (rc)
 		return rc;

@@ -208,6 +208,7 @@ static int event_facts(struct da_session *s, const struct da_ledger *snap, size_
 	f->attr = ev->attr;
 	snprintf(f->dropped_bits, sizeof(f->dropped_bits), "%s", ev->dropped);
 	f->effective_period = ev->period;
+	s_adapt_facts(s, (size_t)(ev - s->ev), f);
 	f->needs_aux = ev->spec.producer == DA_PROD_SPE;
 	f->nr_errors = ev->nr_errors;
 	memcpy(f->errors, ev->errors, sizeof(f->errors));

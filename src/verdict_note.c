@@ -68,6 +68,14 @@ bool vd_note_period(const struct vd_event *e, struct da_check *c)
 
 	if ((e->ev->attr.flags & DA_ATTR_FREQ) || !got || !asked || got == asked)
 		return false;
+	if (e->ev->period_steps) {
+		title(c, "period stepped to %" PRIu64, got);
+		vd_evidence(c,
+			    "stepped %" PRIu64 " times from %" PRIu64 " to %" PRIu64
+			    "; the last time because: %.100s",
+			    e->ev->period_steps, asked, got, e->ev->last_step);
+		return true;
+	}
 	title(c, "period %" PRIu64 " instead of %" PRIu64, got, asked);
 	vd_evidence(c, "the PMU took the period %" PRIu64 " for the %" PRIu64 " that were asked",
 		    got, asked);

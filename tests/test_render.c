@@ -675,7 +675,7 @@ static size_t check_plan(size_t max_rows, size_t max_columns)
 	uint64_t sum = 0;
 	size_t left;
 
-	totals_of(s, total, 2);
+	totals_of(s, total, &t.r);
 	ck_assert_int_eq(plan_make(&p, &t.r, s, 0, max_columns, max_rows), 0);
 	ck_assert_uint_le(p.nr_rows, max_rows);
 	ck_assert_uint_le(p.columns, max_columns);
