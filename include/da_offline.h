@@ -112,6 +112,12 @@ struct da_offline_gap {
 	int64_t lost; /* records or samples, -1: not known (throttled) */
 };
 
+/* A process that is in another pid namespace than the recorder was, from a time on. */
+struct da_ns_pid {
+	uint32_t pid, ns_pid;
+	uint64_t time_ns;
+};
+
 struct da_offline_result {
 	const struct da_file_info *file;
 	bool damaged;                /* of the file, or of our own records in it */
@@ -129,6 +135,8 @@ struct da_offline_result {
 	size_t nr_recorded;
 	struct da_ledger recorded_ledger; /* their sum */
 	bool has_recorded, has_end;
+	struct da_ns_pid *ns_pids;
+	size_t nr_ns_pids;
 	struct da_own_step *steps; /* of an adaptive period, by time */
 	size_t nr_steps;
 	struct da_own_end end;
@@ -164,6 +172,8 @@ int da_offline_open(struct da_offline **out, const char *path, const struct da_o
 /* Reads and decodes all. Damage is no failure (result.damaged); a negative return is. */
 int da_offline_run(struct da_offline *o, struct da_error *err);
 const struct da_offline_result *da_offline_result(const struct da_offline *o);
+/* The id that a process has in its own pid namespace; 0: it is in the recorder's, or not known. */
+uint32_t da_offline_ns_pid(const struct da_offline_result *r, const struct da_space *s);
 /* Tasks and mappings, also while it runs. */
 struct da_tasks *da_offline_tasks(const struct da_offline *o);
 /* Event of a report, while it runs or later. */

@@ -41,7 +41,8 @@ enum da_own_kind {
 	DA_OWN_MAP =
 		9, /* binary: u64 time, then an MMAP2 record: a mapping that the kernel did not report and
 			     that was there since that time */
-	DA_OWN_STEP = 10, /* JSON: the period of an event changed */
+	DA_OWN_NSPID = 11, /* binary: u32 pid, u32 its id in its own pid namespace, u64 time */
+	DA_OWN_STEP = 10,  /* JSON: the period of an event changed */
 	DA_OWN_TRACING =
 		8 /* binary: what the TRACING_DATA feature will hold, which a killed file has not */
 };

@@ -174,6 +174,10 @@ void own_record(struct da_offline *o, const struct da_rec *rec)
 		take_code(o, rec, payload, len);
 		return;
 	}
+	if (kind == DA_OWN_NSPID) {
+		ns_record(o, payload, len, rec->swap);
+		return;
+	}
 	if (kind == DA_OWN_MAP) {
 		map_record(o, payload, len, rec->swap);
 		return;
@@ -231,6 +235,7 @@ void own_release(struct da_offline *o)
 	free(o->tracing.text);
 	free(o->step.text);
 	free(o->res.steps);
+	free(o->res.ns_pids);
 	free(o->weight);
 	free(o->res.recorded);
 	paddr_release(o);

@@ -97,7 +97,7 @@ struct da_offline {
 	struct damon_input damon;
 	struct paddr_table paddr;
 	struct map_table maps;
-	size_t room_steps;
+	size_t room_steps, room_ns_pids;
 	struct step_weight {
 		double sum, squares;
 		uint64_t nr;
@@ -133,6 +133,9 @@ void paddr_record(struct da_offline *o, const uint8_t *payload, size_t len, bool
 bool paddr_lookup(void *offline, uint32_t pid, uint64_t time_ns, uint64_t vaddr, uint64_t *out);
 void paddr_end(struct da_offline *o);
 void paddr_release(struct da_offline *o);
+
+/* DA_OWN_NSPID records. */
+void ns_record(struct da_offline *o, const uint8_t *payload, size_t len, bool swap);
 
 /* DA_OWN_STEP records; the da_period_fn that knows them. */
 void step_record(struct da_offline *o, const struct da_own_step *step);

@@ -200,6 +200,15 @@ const struct da_region_stat *stat_of(const struct da_region *r, uint32_t event)
 	return NULL;
 }
 
+void put_process(FILE *f, const struct da_offline_result *r, const struct da_space *s)
+{
+	uint32_t ns_pid = da_offline_ns_pid(r, s);
+
+	fprintf(f, "Process %" PRIu32 " ", s->pid);
+	if (ns_pid)
+		fprintf(f, "(%" PRIu32 " in its namespace) ", ns_pid);
+}
+
 void totals_of(const struct da_space *s, struct totals *t, const struct da_offline_result *r)
 {
 	size_t nr_events = r->nr_events;

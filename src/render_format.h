@@ -33,6 +33,8 @@ size_t put_text(FILE *f, const char *text, size_t columns, bool utf8);
 void put_wrapped(FILE *f, const char *text, size_t indent, size_t width);
 /* Columns that put_text() would use without a limit. */
 size_t text_columns(const char *text);
+/* "Process 4711 ", with its id in its own namespace where that is another. */
+void put_process(FILE *f, const struct da_offline_result *r, const struct da_space *s);
 /* A mapping's label for a narrow column: the file without its folders. */
 const char *label_name(const char *label);
 

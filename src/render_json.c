@@ -346,6 +346,8 @@ static int put_space(struct json *j, const struct da_space *s)
 		da_json_null(&j->w, "comm");
 	} else {
 		da_json_u64(&j->w, "pid", s->pid);
+		if (da_offline_ns_pid(j->r, s))
+			da_json_u64(&j->w, "ns_pid", da_offline_ns_pid(j->r, s));
 		da_json_string(&j->w, "comm", s->comm);
 	}
 	da_json_array(&j->w, "regions");

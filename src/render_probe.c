@@ -286,7 +286,7 @@ int probe_space_text(FILE *f, const struct da_offline_result *r, const struct da
 	if (s->kind == DA_SPACE_PHYSICAL) {
 		fputs("Physical memory", f);
 	} else {
-		fprintf(f, "Process %" PRIu32 " ", s->pid);
+		put_process(f, r, s);
 		put_text(f, *s->comm ? s->comm : "(name unknown)", 32, o->utf8);
 	}
 	ink(f, o, INK_NONE);

@@ -478,7 +478,7 @@ static int put_space(struct text *t, const struct da_space *s)
 		if (s->kind == DA_SPACE_PHYSICAL) {
 			fputs("Physical memory", t->f);
 		} else {
-			fprintf(t->f, "Process %" PRIu32 " ", s->pid);
+			put_process(t->f, t->r, s);
 			put_text(t->f, *s->comm ? s->comm : "(name unknown)", 32, t->o->utf8);
 		}
 		ink(t->f, t->o, INK_NONE);

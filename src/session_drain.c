@@ -78,10 +78,13 @@ static void one_sideband(struct s_lane *l, const uint8_t *p, const struct rec_he
 	/* every attr of a session has the same sample_id layout */
 	if (da_sample_id_parse(&l->s->sideband, &rec))
 		return;
-	if (h->type == DA_REC_AUX || h->type == DA_REC_SWITCH || h->type == DA_REC_SWITCH_CPU_WIDE)
+	if (h->type == DA_REC_AUX || h->type == DA_REC_SWITCH ||
+	    h->type == DA_REC_SWITCH_CPU_WIDE) {
 		s_aux_record(l, &rec);
-	else
-		da_tasks_record(l->s->tasks, &rec);
+		return;
+	}
+	da_tasks_record(l->s->tasks, &rec);
+	s_ns_record(l->s, &rec);
 }
 
 static int spill(struct s_lane *l, struct s_block *b)

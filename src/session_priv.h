@@ -278,6 +278,10 @@ void s_adapt_turn(struct da_session *s);
 void s_adapt_end(struct da_session *s);
 void s_adapt_facts(const struct da_session *s, size_t ev, struct da_facts_event *f);
 
+/* session_ns.c: ids in other pid namespaces */
+void s_ns_look(struct da_session *s, uint32_t pid, uint64_t time_ns);
+void s_ns_record(struct da_session *s, const struct da_rec *rec);
+
 /* session_remap.c: mappings without a record; the match thread's */
 struct s_remap *s_remap_new(void);
 void s_remap_free(struct s_remap *m); /* NULL allowed */

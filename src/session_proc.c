@@ -152,6 +152,7 @@ static int one_process(struct da_session *s, pid_t pid, uint64_t id)
 	for (size_t i = 0; !rc && i < nr; i++)
 		rc = one_comm(s, pid, threads[i], id);
 	free(threads);
+	s_ns_look(s, (uint32_t)pid, 0);
 	return rc ? rc : maps_of(s, pid, id);
 }
 
