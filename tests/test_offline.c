@@ -611,6 +611,162 @@ START_TEST(cut_anywhere)
 }
 END_TEST
 
+/* ---- what our own records add to tasks, periods and probes ---- */
+
+/* DA_OWN_MAP: a time, then an MMAP2 record without trailer. */
+static void own_map(uint32_t pid, uint64_t start, uint64_t len, uint64_t since)
+{
+	uint8_t p[8 + 80] = {0};
+	uint32_t type = DA_REC_MMAP2, prot = PROT_READ | PROT_WRITE, flags = MAP_PRIVATE;
+	uint16_t size = 80;
+
+	memcpy(p, &since, 8);
+	memcpy(p + 8, &type, 4);
+	memcpy(p + 14, &size, 2);
+	memcpy(p + 16, &pid, 4);
+	memcpy(p + 20, &pid, 4);
+	memcpy(p + 24, &start, 8);
+	memcpy(p + 32, &len, 8);
+	memcpy(p + 72, &prot, 4);
+	memcpy(p + 76, &flags, 4);
+	memcpy(p + 80, "//anon", 7);
+	own(DA_OWN_MAP, DA_OWN_VERSION, p, sizeof(p));
+}
+
+/* A mapping that the run found later holds since the time that it says, not before. */
+START_TEST(mapping_found_later)
+{
+	comm(7, "seven", 0);
+	map(7, 0x100000, 0x1000, "//anon", 0);
+	sample(FAULTS, 7, 0x500000, T0 + 10, 0);
+	sample(FAULTS, 7, 0x500000, T0 + 20, 0);
+	sample(FAULTS, 7, 0x500000, T0 + 30, 0);
+	own_map(7, 0x500000, 0x2000, T0 + 20);
+	own_info();
+	run_it();
+	ck_assert(!res->damaged);
+	ck_assert_uint_eq(res->ledger.out[DA_STAGE_MATCH], 2);
+	ck_assert_uint_eq(res->ledger.drop[DA_DROP_MISS_REGION], 1);
+}
+END_TEST
+
+START_TEST(damaged_mappings)
+{
+	static const uint8_t junk[60] = {1, 2, 3};
+
+	comm(7, "seven", 0);
+	own(DA_OWN_MAP, DA_OWN_VERSION, junk, 5);
+	own(DA_OWN_MAP, DA_OWN_VERSION, junk, sizeof(junk)); /* no MMAP2 in it */
+	own(DA_OWN_NSPID, DA_OWN_VERSION, junk, 9);
+	own(DA_OWN_STEP, DA_OWN_VERSION, "{}", 2);
+	sample(FAULTS, 7, 0x500000, T0 + 10, 0);
+	run_it();
+	ck_assert(res->damaged);
+	ck_assert_uint_eq(res->samples, 1);
+}
+END_TEST
+
+static void step(uint32_t event, uint64_t time, uint64_t from, uint64_t to)
+{
+	struct da_own_step s = {.event = event, .time_ns = time, .from = from, .to = to};
+
+	snprintf(s.why, sizeof(s.why), "a test");
+	own_text(DA_OWN_STEP, da_own_step_text(&s));
+}
+
+/* A sample counts with the period of its time; one of an inherited copy with its own. */
+START_TEST(periods_by_step)
+{
+	static const struct {
+		uint64_t time, stream;
+	} at[] = {{10, 11}, {20, 11}, {30, 99}, {40, 11}, {50, 11}};
+	struct da_attr *a = &file.ev[FAULTS].attr;
+	const struct da_region_stat *st;
+
+	a->sample_type |= DA_SAMPLE_STREAM_ID;
+	own_info();
+	step(FAULTS, T0 + 35, 300, 1200); /* not in the order of time */
+	step(FAULTS, T0 + 15, 100, 300);
+	step(CLOCK, T0 + 12, 1, 7000);
+	map(7, 0x100000, 0x1000, "//anon", 0);
+	for (size_t i = 0; i < 5; i++) {
+		struct da_samp s = {.mask = a->sample_type,
+				    .id = 11,
+				    .stream_id = at[i].stream,
+				    .pid = 7,
+				    .tid = 7,
+				    .time_ns = T0 + at[i].time,
+				    .addr = 0x100000,
+				    .period = 100};
+
+		gen_sample(&file.data, a, &s);
+	}
+	run_it();
+	ck_assert_uint_eq(res->nr_steps, 3);
+	ck_assert_uint_eq(res->steps[0].event, CLOCK);
+	st = &da_match_space(res->match, 0)->regions[0].by_event[0];
+	ck_assert_uint_eq(st->samples, 5);
+	ck_assert_uint_eq(st->accesses, 100 + 300 + 100 + 1200 + 1200);
+	/* (sum w)^2 / (5 sum w^2) */
+	ck_assert_double_eq_tol(res->events[FAULTS].effective, 2900.0 * 2900 / (5 * 2990000.0),
+				1e-9);
+	ck_assert_double_eq_tol(res->events[CLOCK].effective, 1, 1e-9);
+}
+END_TEST
+
+START_TEST(ids_in_namespaces)
+{
+	static const struct {
+		uint32_t pid, ns_pid;
+		uint64_t time;
+	} ids = {7, 1, T0};
+	size_t seen = 0;
+
+	own_info();
+	own(DA_OWN_NSPID, DA_OWN_VERSION, &ids, sizeof(ids));
+	body();
+	run_it();
+	for (size_t i = 0; i < da_match_nr_spaces(res->match); i++) {
+		const struct da_space *s = da_match_space(res->match, i);
+
+		ck_assert_uint_eq(da_offline_ns_pid(res, s), s->pid == 7 ? 1 : 0);
+		seen += s->pid == 7;
+	}
+	ck_assert_uint_gt(seen, 0);
+}
+END_TEST
+
+/* The probes that the recording was made with are there unless others are asked for. */
+START_TEST(recorded_probes)
+{
+	static const char *const other[] = {"o:read", NULL};
+	struct da_own_event ev[2] = {{.name = "page-faults:u", .buffer = "big"},
+				     {.name = "cpu-clock"}};
+	char options[] = "{\"probes\":[{\"probe\":\"a:buffer=big,weight=0\"},{\"probe\":\"b:cpus=1,"
+			 "weight=0\"},{\"probe\":\"c:nonsense\"}]}";
+	struct da_own_info info = {.events = ev, .nr_events = 2, .options = options};
+
+	own_text(DA_OWN_INFO, da_own_info_text(&info));
+	body();
+	run_it();
+	ck_assert(res->damaged); /* the third one */
+	ck_assert_uint_eq(da_probes_nr(res->probes), 2);
+	ck_assert_str_eq(da_probe_name(res->probes, 1), "b");
+	opts.probes = other;
+	opts.nr_probes = 1;
+	run_it();
+	ck_assert_uint_eq(da_probes_nr(res->probes), 1);
+	opts.nr_probes = 0;
+	opts.no_probes = true;
+	run_it();
+	ck_assert_ptr_null(res->probes);
+	opts.no_probes = false;
+	opts.nr_probes = 1;
+	opts.probes = (const char *const[]){"p:producer=nobody"};
+	ck_assert_int_eq(open_it(false), -DA_EUSAGE);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("offline");
@@ -634,6 +790,11 @@ int main(void)
 	tcase_add_test(c, every_report_in_order);
 	tcase_add_test(c, refusals);
 	tcase_add_test(c, cut_anywhere);
+	tcase_add_test(c, mapping_found_later);
+	tcase_add_test(c, damaged_mappings);
+	tcase_add_test(c, periods_by_step);
+	tcase_add_test(c, ids_in_namespaces);
+	tcase_add_test(c, recorded_probes);
 	suite_add_tcase(suite, c);
 	run = srunner_create(suite);
 	srunner_run_all(run, CK_NORMAL);
