@@ -80,7 +80,7 @@ static bool new_rings(struct da_rbuf *b)
 	for (size_t i = 0; b->ring && i < b->nr_rings; i++) {
 		struct ring *r = &b->ring[i];
 
-		r->slots = lines(b->mask + 1, b->stride);
+		r->slots = calloc(b->mask + 1, b->stride); /* not touched before it is used */
 		r->bound = lines(b->nr_bounds + 1, sizeof(*r->bound));
 		if (!r->slots || !r->bound)
 			return false;
