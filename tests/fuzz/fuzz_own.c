@@ -106,6 +106,20 @@ static void try_end(const char *text, size_t len)
 	free(second);
 }
 
+static void try_step(const char *text, size_t len)
+{
+	struct da_own_step a, b;
+	char *again;
+
+	if (da_own_step_parse(text, len, &a))
+		return;
+	ended(a.why, sizeof(a.why));
+	again = da_own_step_text(&a);
+	must(again && !da_own_step_parse(again, strlen(again), &b));
+	must(a.event == b.event && a.time_ns == b.time_ns && a.from == b.from && a.to == b.to);
+	free(again);
+}
+
 static void try_code(const uint8_t *bytes, size_t len, bool swap)
 {
 	struct da_own_code a;
@@ -125,6 +139,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	copy = malloc(size > 1 ? size - 1 : 1); /* its own block: the text is not terminated */
 	must(copy != NULL);
 	memcpy(copy, data + 1, size - 1);
+	if (data[0] == 0x88)
+		try_step((const char *)copy, size - 1);
 	switch (data[0] & 7) {
 	case 0:
 	case 1:
