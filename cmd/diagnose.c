@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "baseline.h"
 #include "cmd.h"
 #include "coverage.h"
+#include "da_damo.h"
 #include "da_facts_offline.h"
 #include "da_render_verdict.h"
 #include "pager.h"
@@ -72,6 +74,7 @@ struct evidence {
 	struct da_lab_plan lab;
 	struct da_compare compare;
 	bool has_lab, has_baseline;
+	char note[160]; /* what there was instead of a recording */
 };
 
 /* clang-format off */
@@ -460,6 +463,29 @@ static void keep_conclusion(const struct da_lab_plan *p, struct da_facts *f)
 }
 
 /* Only the events that were asked for are judged; the decode filtered the others out. */
+/* A record of damo has no samples, and so no pipeline. 1: it is none. */
+static int damo_evidence(const struct args *a, struct evidence *ev)
+{
+	struct da_damo_info info;
+	struct da_error err = {0};
+	struct da_damon *d = NULL;
+	struct stat st;
+	int rc;
+
+	if (!strcmp(a->input, "-") || stat(a->input, &st) || !S_ISREG(st.st_mode))
+		return 1;
+	rc = da_damo_read(a->input, &d, &info, &err);
+	if (rc)
+		return rc < 0 ? (fail(&err), -1) : 1;
+	snprintf(
+		ev->note, sizeof(ev->note),
+		"the input is a record of damo (%s): %llu snapshots of DAMON's regions, no samples to judge",
+		da_damo_kind_name(info.kind), (unsigned long long)info.snapshots);
+	ev->damaged = info.damaged != 0;
+	da_damon_free(d);
+	return 0;
+}
+
 static int file_evidence(struct args *a, struct evidence *ev)
 {
 	/* decoded as report does it, so that both show the same ledger */
@@ -468,6 +494,9 @@ static int file_evidence(struct args *a, struct evidence *ev)
 	struct da_error err = {0};
 	int status;
 
+	status = damo_evidence(a, ev);
+	if (status <= 0)
+		return status ? 1 : 0;
 	if (a->ev.events) {
 		events = split_events(a->ev.events, &o.nr_events);
 		if (!events) {
@@ -560,6 +589,8 @@ static int judge(const struct args *a, struct evidence *ev)
 		fputs("damon-attrs: error: out of memory\n", stderr);
 		return 1;
 	}
+	if (ev->note[0] && d.nr_notes < sizeof(d.notes) / sizeof(d.notes[0]))
+		snprintf(d.notes[d.nr_notes++], sizeof(d.notes[0]), "%s", ev->note);
 	if (ev->damaged) {
 		if (d.nr_notes < sizeof(d.notes) / sizeof(d.notes[0]))
 			snprintf(d.notes[d.nr_notes++], sizeof(d.notes[0]),

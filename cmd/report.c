@@ -16,6 +16,7 @@
 #include "da_render.h"
 #include "opts.h"
 #include "pager.h"
+#include "report_damo.h"
 
 #define DEFAULT_WIDTH  80
 #define DEFAULT_LIMIT  20
@@ -23,8 +24,8 @@
 #define MAX_THREADS    256
 #define RAW_REGIONS    "fixed=2M"
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_SAMPLES, FORMAT_NR };
-static const char *const format_names[FORMAT_NR] = {"text", "json", "csv", "samples"};
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_SAMPLES, FORMAT_DAMO, FORMAT_NR };
+static const char *const format_names[FORMAT_NR] = {"text", "json", "csv", "samples", "damo"};
 
 enum {
 	OPT_FORMAT = 0x100,
@@ -67,7 +68,8 @@ static const struct argp_option options[] = {
 	{"raw", OPT_RAW, "KIND", 0, "The input is bytes without a container: spe, or pebs:FORMAT (core, nhm, hsw, skl, "
 		"adaptive)", 1},
 	{"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 1},
-	{"format", OPT_FORMAT, "FORMAT", 0, "text (default), json, csv, or samples: one access a line", 1},
+	{"format", OPT_FORMAT, "FORMAT", 0, "text (default), json, csv, samples: one access a line, or damo: a record "
+		"that damo reads", 1},
 	{"fields", 'F', "LIST", 0, "Fields of --format=samples: time, cpu, pid, tid, comm, event, ip, sym, dso, addr, "
 		"phys_addr, weight, data_src, data_page_size, period, op, size, how, region, trace", 1},
 	{NULL, 0, NULL, 0, "What to show:", 2},
@@ -157,7 +159,7 @@ static error_t parse_format(struct args *a, const char *arg)
 			return 0;
 		}
 	}
-	return bad(a, "unknown format '%s'; there are text, json, csv and samples", arg);
+	return bad(a, "unknown format '%s'; there are text, json, csv, samples and damo", arg);
 }
 
 static error_t parse_sort(struct args *a, const char *arg)
@@ -432,15 +434,31 @@ static bool put_trace(void *ctx, const struct da_offline *o, const struct da_rep
 
 /* ---- the command ---- */
 
+static enum report_damo_format damo_format(enum format f)
+{
+	return f == FORMAT_TEXT   ? REPORT_DAMO_TEXT
+	       : f == FORMAT_JSON ? REPORT_DAMO_JSON
+	       : f == FORMAT_CSV  ? REPORT_DAMO_CSV
+				  : REPORT_DAMO_OTHER;
+}
+
 static int decode_and_show(struct args *a, FILE *out, struct samples *s)
 {
 	struct da_offline *o = NULL;
 	struct da_error err = {0};
 	struct pager pager = {.f = out};
-	int rc = da_offline_open(&o, a->input, &a->offline, &err), status;
+	struct da_damo_out *w = NULL;
+	int status = report_damo(a->input, out, damo_format(a->format), &a->render, a->quiet), rc;
 
-	if (rc)
+	if (status >= 0)
+		return status;
+	if (a->format == FORMAT_DAMO && !report_damo_begin(&a->offline.match, &w))
+		return fail("out of memory");
+	rc = da_offline_open(&o, a->input, &a->offline, &err);
+	if (rc) {
+		da_damo_out_free(w);
 		return fail_with(&err);
+	}
 	if (s->fields) {
 		if (!a->output)
 			pager_start(&pager);
@@ -453,12 +471,15 @@ static int decode_and_show(struct args *a, FILE *out, struct samples *s)
 		pager_end(&pager);
 	if (rc) {
 		da_offline_close(o);
+		da_damo_out_free(w);
 		return fail_with(&err);
 	}
 	status = da_offline_result(o)->damaged ? 5 : 0;
 	warn(a, da_offline_result(o));
 	warn_of_parts(a, da_offline_result(o));
-	if (!s->fields && show(a, out, da_offline_result(o)))
+	if (w)
+		status = report_damo_end(w, out, status);
+	else if (!s->fields && show(a, out, da_offline_result(o)))
 		status = fail("out of memory");
 	da_offline_close(o);
 	return status;
@@ -487,6 +508,12 @@ static int report(struct args *a)
 	}
 	if (a->format == FORMAT_SAMPLES && da_fields_parse(a->fields, &s.fields, &err))
 		return fail_with(&err);
+	if (a->format == FORMAT_DAMO && !a->has_regions)
+		opts_regions("damon", &a->offline.match);
+	if (a->format == FORMAT_DAMO && a->offline.match.regions != DA_REGIONS_DAMON) {
+		fail("--format=damo goes with --regions=damon: its snapshots are DAMON's");
+		return 2;
+	}
 	a->offline.match.virt = true;
 	a->offline.sum_hybrid = true;
 	a->offline.match.accumulate = a->format != FORMAT_SAMPLES;

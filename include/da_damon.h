@@ -26,13 +26,19 @@ struct da_damon_region {
 };
 
 struct da_damon_target {
-	uint32_t kdamond; /* thread id */
+	uint32_t kdamond; /* thread id; of a damo record its kdamond_idx */
 	uint64_t target_id;
 	bool has_age;
 	uint64_t records;
 	uint64_t snapshots, incomplete; /* complete ones; begun ones that did not become complete */
 	uint64_t first_ns,
 		last_ns; /* of the ends of complete snapshots; 0: none, or no time known */
+	/* Of its complete snapshots: bytes that were accessed at all, what DAMON calls the working set. In order
+	 * of size after finish; every `wss_every`-th snapshot, so that they stay bounded. */
+	const uint64_t *wss;
+	size_t nr_wss;
+	uint64_t wss_every;
+	uint64_t wss_sum;                      /* of all of them */
 	const struct da_damon_region *regions; /* of the last complete snapshot, in address order */
 	size_t nr_regions;
 };
@@ -45,6 +51,10 @@ int da_damon_add(struct da_damon *d, uint32_t kdamond, const struct da_tp_damon 
 		 uint64_t time_ns);
 /* Records were lost here: what is begun stays incomplete. */
 void da_damon_lost(struct da_damon *d);
+/* A target's name becomes another one. False, and nothing changes: that name is taken, or there is no such target
+ * (then too, but it is no matter). */
+bool da_damon_rename(struct da_damon *d, uint32_t kdamond, uint64_t target_id, uint32_t new_kdamond,
+		     uint64_t new_target_id);
 /* After the last record; targets are sorted by kdamond and number from now on. */
 void da_damon_finish(struct da_damon *d);
 

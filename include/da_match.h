@@ -33,11 +33,18 @@ enum da_regions {
 const char *da_regions_name(enum da_regions r);
 enum da_space_kind { DA_SPACE_VIRTUAL, DA_SPACE_PHYSICAL };
 
+struct da_damon_region;
+/* Regions of a process at the end of an aggregation. */
+typedef void (*da_snapshot_fn)(void *ctx, uint32_t pid, uint64_t start_ns, uint64_t end_ns,
+			       const struct da_damon_region *r, size_t nr);
+
 struct da_match_opts {
 	enum da_regions regions;
 	uint64_t fixed_bytes; /* DA_REGIONS_FIXED: power of two, >= 4096 */
 	size_t max_regions; /* DA_REGIONS_DENSITY: of a space, if its mappings are not more; 0: no bound */
 	struct da_adapt_opts adapt; /* DA_REGIONS_DAMON; checked */
+	da_snapshot_fn snapshot;    /* DA_REGIONS_DAMON: NULL, or what gets each snapshot */
+	void *snapshot_ctx;
 	uint64_t span_ns; /* length of the recording, if it is known before its reports; else 0 */
 	uint64_t interval_ns; /* sampling interval of a credit; 0: 5 ms */
 	bool virt,

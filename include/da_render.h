@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "da_damo.h"
 #include "da_error.h"
 #include "da_offline.h"
 
@@ -50,6 +51,15 @@ int da_render_report_json(FILE *f, const struct da_offline_result *r);
 /* One line a region and event that has reports there. */
 int da_render_report_csv(FILE *f, const struct da_offline_result *r,
 			 const struct da_render_opts *o);
+
+/* ---- a record of damo: DAMON's regions alone ---- */
+
+void da_render_damo_text(FILE *f, const char *path, const struct da_damon *d,
+			 const struct da_damo_info *i, const struct da_render_opts *o);
+void da_render_damo_json(FILE *f, const char *path, const struct da_damon *d,
+			 const struct da_damo_info *i);
+/* One line a region of the last snapshots. */
+void da_render_damo_csv(FILE *f, const struct da_damon *d);
 
 /* ---- samples: one report a line ---- */
 

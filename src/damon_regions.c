@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_WSS 16384 /* sizes of a target's working set that are kept */
+
 /* A snapshot; its room grows with the records that came, never with what they announce. */
 struct snapshot {
 	struct da_damon_region *all;
@@ -18,6 +20,8 @@ struct snapshot {
 struct target {
 	struct da_damon_target pub;
 	struct snapshot now, last;
+	uint64_t *wss;
+	size_t room_wss;
 	bool skipping; /* the rest of a snapshot that stays incomplete: what follows in address order */
 	uint64_t skipped_end;
 };
@@ -42,6 +46,7 @@ void da_damon_free(struct da_damon *d)
 	for (size_t i = 0; i < d->nr; i++) {
 		free(d->targets[i].now.all);
 		free(d->targets[i].last.all);
+		free(d->targets[i].wss);
 	}
 	free(d->targets);
 	free(d);
@@ -77,7 +82,8 @@ static struct target *add_target(struct da_damon *d, uint32_t kdamond, uint64_t 
 		d->targets = more;
 		d->room = room;
 	}
-	d->targets[d->nr] = (struct target){.pub = {.kdamond = kdamond, .target_id = target_id}};
+	d->targets[d->nr] = (struct target){
+		.pub = {.kdamond = kdamond, .target_id = target_id, .wss_every = 1}};
 	return &d->targets[d->nr++];
 }
 
@@ -105,9 +111,47 @@ static bool is_skipped(struct target *t, const struct da_tp_damon *r)
 	return t->skipping;
 }
 
-static void complete(struct target *t, uint64_t time_ns)
+/* When they are too many every second one is forgotten. 0 or -DA_ENOMEM. */
+static int keep_wss(struct target *t, const struct snapshot *s)
+{
+	uint64_t bytes = 0;
+	size_t i;
+
+	for (i = 0; i < s->nr; i++)
+		bytes += s->all[i].nr_accesses ? s->all[i].end - s->all[i].start : 0;
+	if (__builtin_add_overflow(t->pub.wss_sum, bytes, &t->pub.wss_sum))
+		t->pub.wss_sum = UINT64_MAX;
+	if (t->pub.snapshots % t->pub.wss_every)
+		return 0;
+	if (t->pub.nr_wss == MAX_WSS) {
+		for (i = 0; i < MAX_WSS / 2; i++)
+			t->wss[i] = t->wss[2 * i];
+		t->pub.nr_wss = MAX_WSS / 2;
+		t->pub.wss_every *= 2;
+		if (t->pub.snapshots % t->pub.wss_every)
+			return 0;
+	}
+	if (t->pub.nr_wss == t->room_wss) {
+		size_t room = t->room_wss ? t->room_wss * 2 : 16;
+		uint64_t *more = reallocarray(t->wss, room, sizeof(*more));
+
+		if (!more)
+			return -DA_ENOMEM;
+		t->wss = more;
+		t->room_wss = room;
+	}
+	t->wss[t->pub.nr_wss++] = bytes;
+	t->pub.wss = t->wss;
+	return 0;
+}
+
+static int complete(struct target *t, uint64_t time_ns)
 {
 	struct snapshot last = t->last;
+	int err = keep_wss(t, &t->now);
+
+	if (err)
+		return err;
 
 	t->last = t->now;
 	t->now = last;
@@ -118,6 +162,7 @@ static void complete(struct target *t, uint64_t time_ns)
 	if (!t->pub.first_ns)
 		t->pub.first_ns = time_ns;
 	t->pub.last_ns = time_ns;
+	return 0;
 }
 
 /* 0, 1: beyond the limit, or -DA_ENOMEM */
@@ -185,7 +230,7 @@ int da_damon_add(struct da_damon *d, uint32_t kdamond, const struct da_tp_damon 
 	t->now.all[t->now.nr++] =
 		(struct da_damon_region){r->start, r->end, r->nr_accesses, r->age};
 	if (t->now.nr == t->now.wanted)
-		complete(t, time_ns);
+		return complete(t, time_ns);
 	return 0;
 }
 
@@ -193,6 +238,27 @@ void da_damon_lost(struct da_damon *d)
 {
 	for (size_t i = 0; i < d->nr; i++)
 		skip_rest(&d->targets[i]);
+}
+
+bool da_damon_rename(struct da_damon *d, uint32_t kdamond, uint64_t target_id, uint32_t new_kdamond,
+		     uint64_t new_target_id)
+{
+	struct target *t = find(d, kdamond, target_id);
+
+	if (!t)
+		return true;
+	if (find(d, new_kdamond, new_target_id))
+		return false;
+	t->pub.kdamond = new_kdamond;
+	t->pub.target_id = new_target_id;
+	return true;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
 }
 
 static int by_number(const void *a, const void *b)
@@ -208,6 +274,10 @@ static int by_number(const void *a, const void *b)
 void da_damon_finish(struct da_damon *d)
 {
 	da_damon_lost(d);
+	for (size_t i = 0; i < d->nr; i++)
+		if (d->targets[i].pub.nr_wss)
+			qsort(d->targets[i].wss, d->targets[i].pub.nr_wss,
+			      sizeof(*d->targets[i].wss), by_size);
 	if (d->nr)
 		qsort(d->targets, d->nr, sizeof(*d->targets), by_number);
 }

@@ -85,6 +85,7 @@ void da_match_free(struct da_match *m)
 	for (i = 0; i < m->nr_spaces; i++) {
 		da_heat_free(m->space[i].pub.heat);
 		da_adapt_free(m->space[i].adapt);
+		free(m->space[i].adapt_to);
 		free(m->space[i].bounds);
 		if (m->space[i].pub.areas != m->space[i].pub.regions)
 			free(m->space[i].pub.areas);

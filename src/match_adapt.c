@@ -10,6 +10,38 @@
 #include "da_error.h"
 #include "match_priv.h"
 
+/* Whose snapshots these are: spaces move in memory, this does not. */
+struct adapt_to {
+	const struct da_match_opts *o;
+	uint32_t pid;
+};
+
+static void snapshot(void *ctx, uint64_t start_ns, uint64_t end_ns, const struct da_adapt_region *r,
+		     size_t nr)
+{
+	struct adapt_to *to = ctx;
+	struct da_damon_region *copy = reallocarray(NULL, nr + 1, sizeof(*copy));
+	size_t i;
+
+	for (i = 0; copy && i < nr; i++)
+		copy[i] =
+			(struct da_damon_region){r[i].start, r[i].end, r[i].nr_accesses, r[i].age};
+	if (copy)
+		to->o->snapshot(to->o->snapshot_ctx, to->pid, start_ns, end_ns, copy, nr);
+	free(copy);
+}
+
+static struct da_adapt *new_adapt(struct da_match *m, struct space *s, const struct da_report *r)
+{
+	if (!m->o.snapshot)
+		return da_adapt_new(&m->o.adapt, r->time_ns, NULL, NULL);
+	s->adapt_to = calloc(1, sizeof(*s->adapt_to));
+	if (!s->adapt_to)
+		return NULL;
+	*s->adapt_to = (struct adapt_to){.o = &m->o, .pid = r->pid};
+	return da_adapt_new(&m->o.adapt, r->time_ns, snapshot, s->adapt_to);
+}
+
 /* Processes without two gaps are watched from their first to their last address: a kdamond would refuse them. */
 static int watch(struct da_match *m, struct space *s, uint32_t pid, uint64_t time_ns)
 {
@@ -47,7 +79,7 @@ void match_adapt(struct da_match *m, uint32_t space, const struct da_report *r, 
 		return;
 	m->last_ns = r->time_ns > m->last_ns ? r->time_ns : m->last_ns;
 	if (!s->adapt) {
-		s->adapt = da_adapt_new(&m->o.adapt, r->time_ns, NULL, NULL);
+		s->adapt = new_adapt(m, s, r);
 		if (!s->adapt) {
 			m->no_memory = true;
 			return;

@@ -105,6 +105,7 @@ struct space {
 	struct da_space pub;
 	uint32_t self;                  /* its number: survives the sorting of da_match_finish() */
 	struct da_adapt *adapt;         /* DA_REGIONS_DAMON, from the first report on */
+	struct adapt_to *adapt_to;      /* who gets its snapshots */
 	struct da_damon_region *bounds; /* regions that are given; NULL: none */
 	size_t nr_bounds;
 };

@@ -11,6 +11,7 @@
 #include "da_damon.h"
 #include "render_format.h"
 #include "render_ink.h"
+#include "render_wss.h"
 
 static void put_number(struct da_json_out *w, const char *key, const struct da_trace_field *f,
 		       uint64_t v)
@@ -58,16 +59,20 @@ static void put_traces(struct da_json_out *w, const struct da_offline_result *r)
 	da_json_close(w);
 }
 
-void render_damon_json(struct da_json_out *w, const struct da_offline_result *r)
+void render_traces_json(struct da_json_out *w, const struct da_offline_result *r)
+{
+	if (r->nr_traces)
+		put_traces(w, r);
+}
+
+void render_damon_json(struct da_json_out *w, const struct da_damon *d)
 {
 	const struct da_damon_target *t;
 
-	if (r->nr_traces)
-		put_traces(w, r);
-	if (!r->damon)
+	if (!d)
 		return;
 	da_json_array(w, "damon");
-	for (size_t i = 0; (t = da_damon_target(r->damon, i)); i++) {
+	for (size_t i = 0; (t = da_damon_target(d, i)); i++) {
 		da_json_object(w, NULL);
 		da_json_u64(w, "kdamond", t->kdamond);
 		da_json_u64(w, "target_id", t->target_id);
@@ -80,6 +85,7 @@ void render_damon_json(struct da_json_out *w, const struct da_offline_result *r)
 			da_json_u64(w, NULL, t->last_ns);
 		}
 		da_json_close(w);
+		render_wss_json(w, t);
 		da_json_array(w, "regions");
 		for (size_t k = 0; k < t->nr_regions; k++) {
 			const struct da_damon_region *g = &t->regions[k];
@@ -120,6 +126,7 @@ static void put_target(FILE *f, const struct da_damon_target *t, const struct da
 	fputc('\n', f);
 	if (!t->nr_regions)
 		return;
+	render_wss_text(f, t, o);
 	ink(f, o, INK_DIM);
 	fprintf(f, "%*s %8s %8s %8s", address, "ADDRESS", "SIZE", "ACCESSES", "AGE");
 	ink(f, o, INK_NONE);
@@ -190,14 +197,18 @@ static void put_trace(FILE *f, const struct da_offline_result *r, const struct d
 	}
 }
 
-void render_damon_text(FILE *f, const struct da_offline_result *r, const struct da_render_opts *o)
+void render_traces_text(FILE *f, const struct da_offline_result *r, const struct da_render_opts *o)
 {
-	size_t nr = r->damon ? da_damon_nr_targets(r->damon) : 0, shown = nr;
-	uint64_t left = r->damon ? da_damon_left_out(r->damon) : 0;
-
 	for (size_t i = 0; i < r->nr_traces; i++)
 		put_trace(f, r, &r->traces[i], o);
-	if (!r->damon)
+}
+
+void render_damon_text(FILE *f, const struct da_damon *d, const struct da_render_opts *o)
+{
+	size_t nr = d ? da_damon_nr_targets(d) : 0, shown = nr;
+	uint64_t left = d ? da_damon_left_out(d) : 0;
+
+	if (!d)
 		return;
 	if (o->max_spaces && nr > o->max_spaces)
 		shown = o->max_spaces;
@@ -207,7 +218,7 @@ void render_damon_text(FILE *f, const struct da_offline_result *r, const struct 
 	ink(f, o, INK_NONE);
 	fputc('\n', f);
 	for (size_t i = 0; i < shown; i++)
-		put_target(f, da_damon_target(r->damon, i), o);
+		put_target(f, da_damon_target(d, i), o);
 	if (shown < nr)
 		fprintf(f, "%zu more target%s\n", nr - shown, plural(nr - shown));
 	if (left)

@@ -6,9 +6,12 @@
 #include "da_json.h"
 #include "da_render.h"
 
-/* Members "damon" and "tracepoints", where the recording has such samples. */
-void render_damon_json(struct da_json_out *w, const struct da_offline_result *r);
-/* Sections, where the recording has such samples. */
-void render_damon_text(FILE *f, const struct da_offline_result *r, const struct da_render_opts *o);
+/* A member "damon", where there are such; d may be NULL. */
+void render_damon_json(struct da_json_out *w, const struct da_damon *d);
+/* A section, where there are such. */
+void render_damon_text(FILE *f, const struct da_damon *d, const struct da_render_opts *o);
+/* A member "tracepoints", and sections, of the recording's tracepoints. */
+void render_traces_json(struct da_json_out *w, const struct da_offline_result *r);
+void render_traces_text(FILE *f, const struct da_offline_result *r, const struct da_render_opts *o);
 
 #endif

@@ -392,7 +392,8 @@ int da_render_report_json(FILE *f, const struct da_offline_result *r)
 			err = put_space(&j, da_match_space(r->match, i));
 	if (!err) {
 		da_json_close(&j.w);
-		render_damon_json(&j.w, r);
+		render_traces_json(&j.w, r);
+		render_damon_json(&j.w, r->damon);
 		da_json_close(&j.w);
 		da_json_finish(&j.w);
 	}

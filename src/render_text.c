@@ -592,7 +592,8 @@ int da_render_report_text(FILE *f, const struct da_offline_result *r,
 		probe_list_text(f, r, &own);
 		err = put_spaces(&t);
 		if (!err)
-			render_damon_text(f, r, &own);
+			render_traces_text(f, r, &own);
+		render_damon_text(f, r->damon, &own);
 	}
 	if (t.line)
 		fclose(t.line);
