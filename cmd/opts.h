@@ -49,8 +49,8 @@ int opts_color(const char *s, FILE *f, bool *out);
 
 /* --regions: "density", "damon" with options, "vma", or "fixed=SIZE" with a power of two of 4k or more. -DA_EUSAGE: *o is untouched. */
 int opts_regions(const char *s, struct da_match_opts *o);
-#define OPTS_REGIONS_WANTED                                                                                             \
-	"density[:max=N], damon[:min=,max=,aggr=,sample=,update=,seed=], vma, or fixed=SIZE with a power of two of 4k " \
+#define OPTS_REGIONS_WANTED                                                                                                     \
+	"density[:max=N], damon[:min=,max=,aggr=,sample=,update=,seed=], kernel, vma, or fixed=SIZE with a power of two of 4k " \
 	"or more"
 
 /* --buffer: "[NAME:]slots=N,keep=oldest|latest,scope=cpu|global,decode=early|late". -DA_EUSAGE: *out is

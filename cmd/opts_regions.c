@@ -112,6 +112,10 @@ int opts_regions(const char *s, struct da_match_opts *o)
 		o->regions = DA_REGIONS_VMA;
 		return 0;
 	}
+	if (!strcmp(s, "kernel")) {
+		o->regions = DA_REGIONS_KERNEL;
+		return 0;
+	}
 	if (!strncmp(s, "fixed=", 6))
 		return fixed(s + 6, o);
 	for (i = 0; i < sizeof(kind) / sizeof(*kind); i++) {

@@ -15,12 +15,12 @@
 #include "da_json.h"
 #include "run.h"
 
-enum { OPT_REGS = 0x100, OPT_KEEP, OPT_PROGRESS, OPT_REGIONS, OPT_PROBE, OPT_ADAPT };
+enum { OPT_REGS = 0x100, OPT_KEEP, OPT_PROGRESS, OPT_REGIONS, OPT_DAMON, OPT_PROBE, OPT_ADAPT };
 
 struct args {
 	struct opts_events ev;
 	const char *output;
-	bool quiet, verbose, regs, keep, progress;
+	bool quiet, verbose, regs, keep, progress, damon;
 	struct da_match_opts match;
 	double adapt_pct;
 	const char **probes;
@@ -40,6 +40,7 @@ static const struct argp_option options[] = {
 	{"regions", OPT_REGIONS, "HOW", 0, "Regions of the live match layer: vma (default), fixed=SIZE", -1},
 	{"adapt", OPT_ADAPT, "DROPS", OPTION_ARG_OPTIONAL, "Step the period up when more than DROPS percent (1) of the reports or samples are "
 	 "dropped or the kernel throttles, and down again when all is calm", -1},
+	{"damon", OPT_DAMON, NULL, 0, "The regions of the DAMONs that run in the kernel too (for report --regions=kernel)", -1},
 	{"probe", OPT_PROBE, "NAME:TERMS", 0, "Count the reports that fulfil TERMS: write, read, cpus=0-3, pids=, tids=, "
 	 "comm=, producer=EVENT, buffer=, addr=START-END, latency=MIN, data_src=, weight=N. May be repeated", -1},
 	{NULL, 'i', NULL, 0, "Not the children of the target (as perf; same as --no-inherit)", -1},
@@ -87,6 +88,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->adapt_pct = 1;
 		if (arg && (opts_percent(arg, &a->adapt_pct) || a->adapt_pct <= 0))
 			opts_usage(state, "bad percentage '%s' for --adapt (wanted: 1, 0.5)", arg);
+		break;
+	case OPT_DAMON:
+		a->damon = true;
 		break;
 	case OPT_PROBE:
 		if (opts_add_text(&a->probes, &a->nr_probes, arg))
@@ -201,6 +205,30 @@ static int exit_status(const struct run_result *res)
 	return 0;
 }
 
+/* A kdamond is another task, and none of its records may be left out. */
+static int add_damon(struct da_spec **specs, size_t *nr, struct da_error *err)
+{
+	struct da_spec *damon = NULL, *all;
+	size_t one = 0;
+	char why[256];
+	int rc = da_spec_parse("damon:damon_aggregated", &damon, &one, why, sizeof(why), err);
+
+	if (rc)
+		return rc;
+	all = reallocarray(*specs, *nr + 1, sizeof(*all));
+	if (!all) {
+		free(damon);
+		return da_fail(err, DA_ENOMEM, 0, "out of memory");
+	}
+	all[*nr] = damon[0];
+	all[*nr].system = all[*nr].has_period = true;
+	all[*nr].attr.sample_period = 1;
+	*specs = all;
+	++*nr;
+	free(damon);
+	return 0;
+}
+
 static int record(struct args *a, int argc, char **argv)
 {
 	struct run_opts run = {.duration_ns = a->ev.duration_ns,
@@ -220,6 +248,11 @@ static int record(struct args *a, int argc, char **argv)
 	rc = da_spec_parse(text, &specs, &run.session.nr_specs, why, sizeof(why), &err);
 	if (why[0] && !a->quiet)
 		fprintf(stderr, "%s%s", why, why[strlen(why) - 1] == '\n' ? "" : "\n");
+	if (rc) {
+		status = fail(&err);
+		goto out;
+	}
+	rc = a->damon ? add_damon(&specs, &run.session.nr_specs, &err) : 0;
 	if (rc) {
 		status = fail(&err);
 		goto out;

@@ -74,7 +74,7 @@ static const struct argp_option options[] = {
 		"phys_addr, weight, data_src, data_page_size, period, op, size, how, region, trace", 1},
 	{NULL, 0, NULL, 0, "What to show:", 2},
 	{"regions", OPT_REGIONS, "HOW", 0, "density[:max=N] (default), vma, fixed=SIZE, or damon[:min=N,max=N,aggr=TIME,sample=TIME,"
-		"update=TIME,seed=N]: by DAMON's algorithm", 2},
+		"update=TIME,seed=N]: by DAMON's algorithm, or kernel: of a DAMON recorded by record --damon", 2},
 	{"event", 'e', "LIST", 0, "Only these events, by name or number: a,b", 2},
 	{"pid", 'p', "LIST", 0, "Only these processes", 2},
 	{"comm", OPT_COMM, "NAME", 0, "Only tasks of this name; may be repeated", 2},
@@ -477,6 +477,11 @@ static int decode_and_show(struct args *a, FILE *out, struct samples *s)
 	status = da_offline_result(o)->damaged ? 5 : 0;
 	warn(a, da_offline_result(o));
 	warn_of_parts(a, da_offline_result(o));
+	if (a->offline.match.regions == DA_REGIONS_KERNEL && !da_offline_result(o)->damon) {
+		da_offline_close(o);
+		return fail(
+			"no regions of the kernel's DAMON in this recording; record --damon adds them");
+	}
 	if (w)
 		status = report_damo_end(w, out, status);
 	else if (!s->fields && show(a, out, da_offline_result(o)))

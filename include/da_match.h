@@ -28,11 +28,13 @@ enum da_regions {
 	DA_REGIONS_FIXED,
 	DA_REGIONS_DENSITY,
 	DA_REGIONS_DAMON,
+	DA_REGIONS_KERNEL,
 	DA_REGIONS_NR
 };
 const char *da_regions_name(enum da_regions r);
 enum da_space_kind { DA_SPACE_VIRTUAL, DA_SPACE_PHYSICAL };
 
+struct da_damon;
 struct da_damon_region;
 /* Regions of a process at the end of an aggregation. */
 typedef void (*da_snapshot_fn)(void *ctx, uint32_t pid, uint64_t start_ns, uint64_t end_ns,
@@ -134,6 +136,8 @@ uint32_t da_match_nr_cpus(const struct da_match *m);
  * last. Call once, before reading spaces; no report after it. 0 or -DA_ENOMEM (also when a report could
  * not be kept for lack of memory). */
 int da_match_finish(struct da_match *m);
+/* The snapshots for DA_REGIONS_KERNEL, finished; before da_match_finish(). Borrowed until then. */
+void da_match_kernel(struct da_match *m, const struct da_damon *d);
 size_t da_match_nr_spaces(const struct da_match *m);
 const struct da_space *da_match_space(const struct da_match *m, size_t i);
 /* Was the sampler seen at work in this space between the times (a sample record, with or without a

@@ -39,6 +39,7 @@ struct da_spec {
 	enum da_producer producer;
 	bool has_period;   /* given with period= or freq= inside the slashes */
 	bool has_modifier; /* u/k given: no default exclusion applies */
+	bool system;       /* of all tasks, whatever the target is: set by the caller */
 	char buffer[32];   /* buffer=, "" default */
 	uint64_t
 		exclude_config; /* bits of config without which the PMU cannot leave the kernel out */

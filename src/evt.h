@@ -35,6 +35,8 @@ void evt_free(struct evt *e); /* unmaps, closes; NULL allowed */
 /* Opens one more event, in the group of `leader` if that is not NULL: it is opened with it, switched and
  * closed with it, and gives no samples. The index (0, 1, ...) or -errno; nothing stays open on failure. */
 int evt_open(struct evt *e, const struct da_attr *a, const struct da_attr *leader);
+/* The same without a leader for all tasks of the CPU, whatever tids are; not the first one. */
+int evt_open_all(struct evt *e, const struct da_attr *a);
 #define EVT_RINGS 2
 /* Maps the two shared rings, of `side` and `pages` data pages (powers of two; side is unused when only one
  * event is open). 0 or -errno, then nothing at all is mapped. */

@@ -38,6 +38,7 @@ _Static_assert(sizeof(struct perf_event_attr) >= 128, "libperf's perf_event_attr
 struct one {
 	struct perf_evsel *evsel, *leader; /* leader: NULL, or of its group */
 	uint64_t *ids;                     /* one per task; 0 where the read failed */
+	size_t nr_tids;
 	bool has_lost;
 	bool pinned;
 	bool aux;          /* has a ring of its own, with an AUX area */
@@ -48,7 +49,7 @@ struct evt {
 	int cpu;
 	size_t nr_tids;
 	struct perf_cpu_map *cpus;
-	struct perf_thread_map *threads;
+	struct perf_thread_map *threads, *all;
 	struct one *ev;
 	size_t nr;
 	struct kring rings[EVT_RINGS];
@@ -120,6 +121,7 @@ void evt_free(struct evt *e)
 	free(e->ev);
 	perf_cpu_map__put(e->cpus);
 	perf_thread_map__put(e->threads);
+	perf_thread_map__put(e->all);
 	free(e);
 }
 
@@ -150,35 +152,35 @@ static struct perf_evsel *new_evsel(const struct da_attr *a)
 	return perf_evsel__new(&pa);
 }
 
-static int open_evsel(const struct evt *e, struct perf_evsel *s)
+static int open_evsel(const struct evt *e, struct perf_evsel *s, struct perf_thread_map *threads)
 {
-	int rc = perf_evsel__open(s, e->cpus, e->threads);
+	int rc = perf_evsel__open(s, e->cpus, threads);
 
 	return rc <= 0 ? rc : -EIO;
 }
 
 static int open_one(const struct evt *e, struct one *o, const struct da_attr *a,
-		    const struct da_attr *leader)
+		    const struct da_attr *leader, struct perf_thread_map *threads)
 {
 	int rc = 0;
 
 	o->evsel = new_evsel(a);
-	o->ids = calloc(e->nr_tids, sizeof(*o->ids));
+	o->ids = calloc(o->nr_tids, sizeof(*o->ids));
 	if (leader)
 		o->leader = new_evsel(leader);
 	if (!o->evsel || !o->ids || (leader && !o->leader))
 		return -ENOMEM;
 	if (leader) {
-		rc = open_evsel(e, o->leader);
+		rc = open_evsel(e, o->leader, threads);
 		o->evsel->leader = o->leader;
 	}
-	return rc ? rc : open_evsel(e, o->evsel);
+	return rc ? rc : open_evsel(e, o->evsel, threads);
 }
 
 /* libperf opens without it, and COMMAND must not inherit our events. */
-static void close_on_exec(const struct evt *e, struct perf_evsel *s)
+static void close_on_exec(const struct one *o, struct perf_evsel *s)
 {
-	for (size_t i = 0; s && i < e->nr_tids; i++) {
+	for (size_t i = 0; s && i < o->nr_tids; i++) {
 		int *fd = xyarray__entry(s->fd, 0, i);
 
 		if (fd)
@@ -186,7 +188,8 @@ static void close_on_exec(const struct evt *e, struct perf_evsel *s)
 	}
 }
 
-int evt_open(struct evt *e, const struct da_attr *a, const struct da_attr *leader)
+static int open_for(struct evt *e, const struct da_attr *a, const struct da_attr *leader,
+		    struct perf_thread_map *threads, size_t nr_tids)
 {
 	struct one *grown, *o;
 	int rc;
@@ -197,22 +200,39 @@ int evt_open(struct evt *e, const struct da_attr *a, const struct da_attr *leade
 	e->ev = grown;
 	o = &e->ev[e->nr];
 	memset(o, 0, sizeof(*o));
-	rc = open_one(e, o, a, leader);
+	o->nr_tids = nr_tids;
+	rc = open_one(e, o, a, leader, threads);
 	if (rc) {
 		one_release(o);
 		return rc;
 	}
 	o->has_lost = a->read_format & DA_FORMAT_LOST;
 	o->pinned = a->flags & DA_ATTR_PINNED;
-	close_on_exec(e, o->evsel);
-	close_on_exec(e, o->leader);
-	for (size_t i = 0; i < e->nr_tids; i++) {
+	close_on_exec(o, o->evsel);
+	close_on_exec(o, o->leader);
+	for (size_t i = 0; i < nr_tids; i++) {
 		struct perf_counts_values c;
 
 		if (!read_one(e, o, i, &c))
 			o->ids[i] = c.id;
 	}
 	return (int)e->nr++;
+}
+
+int evt_open(struct evt *e, const struct da_attr *a, const struct da_attr *leader)
+{
+	return open_for(e, a, leader, e->threads, e->nr_tids);
+}
+
+int evt_open_all(struct evt *e, const struct da_attr *a)
+{
+	if (!e->all) {
+		e->all = perf_thread_map__new_array(1, NULL);
+		if (!e->all)
+			return -ENOMEM;
+		perf_thread_map__set_pid(e->all, 0, -1);
+	}
+	return open_for(e, a, NULL, e->all, 1);
 }
 
 static int map_ring(struct evt *e, struct kring *r, int fd, uint32_t pages)
@@ -237,9 +257,9 @@ static void unmap_ring(struct kring *r)
 }
 
 /* Directs an event on all tasks into the ring of fd. */
-static int into(const struct evt *e, const struct one *o, int fd)
+static int into(const struct one *o, int fd)
 {
-	for (size_t t = 0; t < e->nr_tids; t++)
+	for (size_t t = 0; t < o->nr_tids; t++)
 		if (fd_of(o, t) != fd && ioctl(fd_of(o, t), PERF_EVENT_IOC_SET_OUTPUT, fd))
 			return -errno;
 	return 0;
@@ -259,7 +279,7 @@ int evt_map_aux(struct evt *e, int idx, uint32_t pages, uint32_t aux_pages)
 	void *p;
 
 	if (!rc)
-		rc = into(e, o, fd);
+		rc = into(o, fd);
 	if (rc) {
 		unmap_ring(&o->ring);
 		return rc;
@@ -306,11 +326,11 @@ int evt_map(struct evt *e, uint32_t side, uint32_t pages)
 		return e->nr ? 0 : -EINVAL;
 	rc = map_ring(e, &e->rings[0], fd_of(&e->ev[first], 0), e->nr > 1 ? side : pages);
 	if (!rc)
-		rc = into(e, &e->ev[first], fd_of(&e->ev[first], 0));
+		rc = into(&e->ev[first], fd_of(&e->ev[first], 0));
 	if (!rc && two)
 		rc = map_ring(e, &e->rings[1], fd_of(&e->ev[second], 0), pages);
 	for (size_t i = second; !rc && i < e->nr; i = sharing(e, i + 1))
-		rc = into(e, &e->ev[i], fd_of(&e->ev[second], 0));
+		rc = into(&e->ev[i], fd_of(&e->ev[second], 0));
 	if (rc)
 		evt_unmap(e);
 	return rc;
@@ -350,7 +370,7 @@ int evt_read(struct evt *e, int idx, struct evt_count *c)
 
 	memset(c, 0, sizeof(*c));
 	c->has_lost = o->has_lost;
-	for (size_t i = 0; i < e->nr_tids; i++) {
+	for (size_t i = 0; i < o->nr_tids; i++) {
 		struct perf_counts_values v;
 		int rc;
 
@@ -371,14 +391,14 @@ int evt_read(struct evt *e, int idx, struct evt_count *c)
 
 size_t evt_ids(const struct evt *e, int idx, uint64_t *ids, size_t max)
 {
-	for (size_t i = 0; i < e->nr_tids && i < max; i++)
+	for (size_t i = 0; i < e->ev[idx].nr_tids && i < max; i++)
 		ids[i] = e->ev[idx].ids[i];
-	return e->nr_tids;
+	return e->ev[idx].nr_tids;
 }
 
 int evt_set_period(struct evt *e, int idx, uint64_t period)
 {
-	for (size_t t = 0; t < e->nr_tids; t++)
+	for (size_t t = 0; t < e->ev[idx].nr_tids; t++)
 		if (ioctl(fd_of(&e->ev[idx], t), PERF_EVENT_IOC_PERIOD, &period))
 			return -errno;
 	return 0;
@@ -408,7 +428,7 @@ size_t evt_fds(const struct evt *e, int *fds, size_t max)
 	for (size_t i = 0; i < e->nr; i++) {
 		if (!e->ev[i].aux && shared++ >= EVT_RINGS)
 			continue;
-		for (size_t t = 0; t < e->nr_tids && n < max; t++)
+		for (size_t t = 0; t < e->ev[i].nr_tids && n < max; t++)
 			fds[n++] = fd_of(&e->ev[i], t);
 	}
 	return n;

@@ -24,15 +24,33 @@ static bool is_sideband(const struct da_offline_event *e)
 	       e->producer != DA_PROD_FAKE && !e->samples;
 }
 
+/* Regions of a DAMON that were recorded beside samples: no sampler, and judged only where there is no other. */
+static bool is_regions(const struct da_offline_event *e)
+{
+	return e->attr->type == DA_TYPE_TRACEPOINT && strstr(e->name, "damon_aggregated");
+}
+
+static bool has_sampler(const struct da_offline_result *r)
+{
+	for (size_t i = 0; i < r->nr_events; i++)
+		if (r->events[i].wanted && !is_sideband(&r->events[i]) &&
+		    !is_regions(&r->events[i]))
+			return true;
+	return false;
+}
+
 /* new_index[i]: where event i of the recording stands in the facts, or LEFT_OUT. */
 static uint32_t *map_events(const struct da_offline_result *r, size_t *nr)
 {
 	uint32_t *map = calloc(r->nr_events + 1, sizeof(*map));
+	bool sampler = has_sampler(r);
 
 	*nr = 0;
 	for (size_t i = 0; map && i < r->nr_events; i++)
-		map[i] = is_sideband(&r->events[i]) || !r->events[i].wanted ? LEFT_OUT
-									    : (uint32_t)(*nr)++;
+		map[i] = is_sideband(&r->events[i]) || !r->events[i].wanted ||
+					 (sampler && is_regions(&r->events[i]))
+				 ? LEFT_OUT
+				 : (uint32_t)(*nr)++;
 	return map;
 }
 

@@ -206,6 +206,7 @@ struct da_match {
 	uint64_t last_ns;            /* of the reports that drove a da_adapt */
 	struct da_heat_front *front; /* of all heats */
 	struct near_chunk near[NEAR];
+	const struct da_damon *kernel; /* for DA_REGIONS_KERNEL; NULL: none */
 	bool no_memory;
 	bool finished;
 };

@@ -295,6 +295,8 @@ int match_refine(struct da_match *m, const uint32_t *area)
 	free(cell);
 	if (!err && nr)
 		qsort(spot, nr, sizeof(*spot), by_place);
+	if (!err && m->kernel && m->o.regions == DA_REGIONS_KERNEL)
+		err = match_kernel(m, spot, nr);
 	for (i = 0; i < m->nr_spaces && !err; i++) {
 		for (n = 0; used + n < nr && spot[used + n].space == i;)
 			n++;

@@ -26,6 +26,8 @@ struct da_region *cut_new_region(struct cut_table *t); /* NULL: out of memory */
 int cut_add_up(struct cut_table *t, struct da_region *r, const struct spot *spot, size_t first,
 	       size_t end);
 
+/* Gives spaces the bounds of the kernel's targets. spot: of all spaces, in order. 0 or -DA_ENOMEM. */
+int match_kernel(struct da_match *m, const struct spot *spot, size_t nr);
 /* The space's regions are its bounds, and what was hit outside of them. spot: all of the space, in order. */
 int match_adopt(struct da_match *m, struct cut_table *t, struct space *s, const struct spot *spot,
 		size_t nr);

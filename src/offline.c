@@ -516,6 +516,8 @@ int da_offline_run(struct da_offline *o, struct da_error *err)
 		o->res.first_ns = e->first_ns < o->res.first_ns ? e->first_ns : o->res.first_ns;
 		o->res.last_ns = e->last_ns > o->res.last_ns ? e->last_ns : o->res.last_ns;
 	}
+	if (o->res.damon)
+		da_match_kernel(o->match, o->res.damon);
 	rc = da_match_finish(o->match);
 	rc = rc ? rc : sum_up(o);
 	rc = rc ? rc : gather_messages(o);

@@ -40,6 +40,7 @@ struct text {
 	const struct da_render_opts *o;
 	const struct da_offline_result *r;
 	struct totals *total; /* of the space under way, by event */
+	bool watched;         /* its regions are DAMON's */
 	/* a paragraph under way */
 	FILE *line;
 	char *words;
@@ -406,7 +407,7 @@ static void put_region(struct text *t, const struct row *w, const struct totals 
 	if (w->g->watched) {
 		fprintf(t->f, " %4" PRIu32, w->g->nr_accesses);
 		fprintf(t->f, " %6" PRIu32, w->g->age);
-	} else if (t->r->regions >= DA_REGIONS_DAMON) {
+	} else if (t->watched) {
 		fprintf(t->f, " %4s %6s", "-", "-");
 	} else {
 		put_writes(t, w->st);
@@ -429,6 +430,9 @@ static int put_table(struct text *t, const struct da_space *s, uint32_t event)
 
 	struct ages ages;
 
+	t->watched = false;
+	for (i = 0; i < s->nr_regions; i++)
+		t->watched |= s->regions[i].watched;
 	if (ages_make(&ages, t->r, s, event))
 		return -DA_ENOMEM;
 	if (rows_in_order(s, event, t->o->sort, &rows, &nr)) {
@@ -438,8 +442,8 @@ static int put_table(struct text *t, const struct da_space *s, uint32_t event)
 	shown = t->o->limit && nr > t->o->limit ? t->o->limit : nr;
 	ink(t->f, t->o, INK_DIM);
 	fprintf(t->f, "%*s %8s %9s %6s %s %4s %6s %6s  %s", address, "ADDRESS", "SIZE", "SAMPLES",
-		"SHARE%", t->o->utf8 ? "  \xc2\xb1%" : " +-%",
-		t->r->regions >= DA_REGIONS_DAMON ? "ACC" : "W%", "AGE", "IDLE", "REGION");
+		"SHARE%", t->o->utf8 ? "  \xc2\xb1%" : " +-%", t->watched ? "ACC" : "W%", "AGE",
+		"IDLE", "REGION");
 	ink(t->f, t->o, INK_NONE);
 	fputc('\n', t->f);
 	for (i = 0; i < shown; i++)

@@ -20,6 +20,7 @@ static const char *const regions_names[DA_REGIONS_NR] = {
 	[DA_REGIONS_FIXED] = "fixed",
 	[DA_REGIONS_DENSITY] = "density",
 	[DA_REGIONS_DAMON] = "damon",
+	[DA_REGIONS_KERNEL] = "kernel",
 };
 
 const char *da_regions_name(enum da_regions r)

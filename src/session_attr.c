@@ -252,14 +252,16 @@ int s_attrs(struct da_session *s, struct da_error *err)
 			return rc;
 		set_fields(s, e);
 		set_flags(s, &e->attr);
-		if (s->o.all_user)
+		if (s->o.all_user && !e->spec.system)
 			e->attr.flags =
 				(e->attr.flags | DA_ATTR_EXCLUDE_KERNEL) & ~DA_ATTR_EXCLUDE_USER;
 		if (s->o.all_kernel)
 			e->attr.flags =
 				(e->attr.flags | DA_ATTR_EXCLUDE_USER) & ~DA_ATTR_EXCLUDE_KERNEL;
-		if (s->o.target == DA_TARGET_COMMAND && s->o.enable_on_exec && !s->o.delay_ms &&
-		    !e->fake)
+		if (e->spec.system)
+			e->attr.flags &= ~DA_ATTR_INHERIT;
+		else if (s->o.target == DA_TARGET_COMMAND && s->o.enable_on_exec &&
+			 !s->o.delay_ms && !e->fake)
 			e->attr.flags |= DA_ATTR_ENABLE_ON_EXEC;
 		set_leader(s, e);
 	}

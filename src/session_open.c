@@ -34,7 +34,9 @@ static int try_open(const struct da_session *s, const struct s_event *e, struct 
 	struct da_attr other = *a, leader = e->leader, *led = e->spec.has_leader ? &leader : NULL;
 	int sys = s->o.open ? s->o.open(s->o.open_ctx, &other, led, evt_cpu(evt)) : 0;
 
-	return sys ? -sys : evt_open(evt, &other, led);
+	if (sys)
+		return -sys;
+	return e->spec.system ? evt_open_all(evt, &other) : evt_open(evt, &other, led);
 }
 
 /* Optional bits are tried away one at a time, then all together; what helps stays away for all CPUs,

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "da_damon.h"
 #include "da_heat.h"
 #include "da_match.h"
 #include "da_task.h"
@@ -301,6 +302,77 @@ START_TEST(damon_regions)
 }
 END_TEST
 
+static void snapshot(struct da_damon *d, uint32_t kdamond, const uint64_t *bounds, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		struct da_tp_damon r = {.start = bounds[i],
+					.end = bounds[i + 1],
+					.nr_regions = nr,
+					.nr_accesses = i,
+					.age = 7,
+					.has_age = true};
+
+		ck_assert_int_eq(da_damon_add(d, kdamond, &r, 5), 0);
+	}
+}
+
+/* Regions of the kernel's DAMON: of the target in which the samples lie, cut where it says. */
+START_TEST(kernel_regions)
+{
+	const uint64_t here[] = {BASE + 100 * PAGE, BASE + 300 * PAGE, BASE + 308 * PAGE,
+				 BASE + 2500 * PAGE};
+	const uint64_t elsewhere[] = {PAGE, 2 * PAGE, 1ull << 40};
+	struct da_damon *d = da_damon_new();
+	struct da_region_stat got[2] = {0}, want[2] = {0};
+	struct da_match *m;
+	const struct da_space *s;
+	uint64_t hot = 0;
+
+	map(BASE, 2000, "/a");
+	map(BASE + 2000 * PAGE, 1000, "/b");
+	for (int with = 0; with < 2; with++) {
+		m = new_match(DA_REGIONS_KERNEL, 0, false);
+		seed = 42;
+		for (uint64_t i = 0; i < 8000; i++) {
+			struct da_report r = nth(i);
+
+			hot += i % 2;
+			da_match_report(m, &r);
+		}
+		if (with) {
+			snapshot(d, 1, elsewhere, 1);
+			snapshot(d, 2, here, 3);
+			da_damon_finish(d);
+			da_match_kernel(m, d);
+		}
+		ck_assert_int_eq(da_match_finish(m), 0);
+		s = da_match_space(m, 0);
+		if (!with) { /* nobody published any: mappings */
+			ck_assert_uint_eq(s->nr_regions, 2);
+			da_match_free(m);
+			hot = 0;
+		}
+	}
+	ck_assert_uint_eq(s->nr_regions, 5); /* and before the first and behind the last */
+	for (size_t i = 0; i < 5; i++)
+		add(got, &s->regions[i]);
+	for (size_t i = 0; i < s->nr_areas; i++)
+		add(want, &s->areas[i]);
+	ck_assert_mem_eq(got, want, sizeof(got));
+	ck_assert(!s->regions[0].watched && s->regions[1].watched && !s->regions[4].watched);
+	ck_assert_uint_eq(s->regions[2].start, here[1]);
+	ck_assert_uint_eq(s->regions[2].end, here[2]);
+	ck_assert_uint_eq(s->regions[2].nr_accesses, 1);
+	ck_assert_uint_eq(s->regions[2].age, 7);
+	ck_assert_uint_ge(s->regions[2].by_event[0].samples + s->regions[2].by_event[1].samples,
+			  hot);
+	ck_assert(strstr(s->regions[0].label, "outside: /a"));
+	ck_assert(strstr(s->regions[4].label, "outside: /b"));
+	da_match_free(m);
+	da_damon_free(d);
+}
+END_TEST
+
 /* A bound on regions is kept, and the hottest place is the last to go. */
 START_TEST(bounded_number)
 {
@@ -441,6 +513,7 @@ int main(void)
 	tcase_add_test(t, areas_are_mappings);
 	tcase_add_test(t, in_parts);
 	tcase_add_test(t, damon_regions);
+	tcase_add_test(t, kernel_regions);
 	tcase_add_test(t, bounded_number);
 	tcase_add_test(t, joined_mappings);
 	tcase_add_test(t, sketch_is_bounded);
