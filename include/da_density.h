@@ -22,8 +22,8 @@ struct da_density_in {
 };
 
 /* Writes the inner cuts, ascending, as numbers of the element that begins there; room for nr - 1. Returns
- * how many, or -DA_ENOMEM. Exact up to 1,024 elements; of more, those cuts are candidates that a piece of 256
- * elements by itself makes, every 64th, and what a coarser pass finds among them. */
+ * how many, or -DA_ENOMEM. Exact up to 1,024 elements; of more, those cuts are candidates that a piece of 128
+ * elements by itself makes, every 32nd, and what a coarser pass finds among them. */
 long da_density_cuts(const struct da_density_in *in, size_t *cuts);
 
 /* The penalty of one more piece, for n samples of an event. */

@@ -17,10 +17,11 @@
 #include "da_error.h"
 
 #define EXACT 1024 /* so many elements are cut in one pass */
-#define PIECE 256
+#define PIECE 128
 #define ANCHOR                                                                                     \
-	64 /* in a piece every so many elements are a candidate too: a slow slope is seen later */
-#define LOGS 1024 /* small counts, which are most, have their logarithm in a table */
+	32 /* in a piece every so many elements are a candidate too: a slow slope is seen later */
+#define LOGS 4096 /* small counts and lengths, which are most, have their logarithm in a table */
+#define MANY 64   /* so many elements are worth one */
 
 /* P(a uniform density is cut at all) = 5 %, by the fit in Scargle et al. 2013, eq. 21. */
 double da_density_penalty(uint64_t n)
@@ -32,7 +33,10 @@ struct axis {
 	const struct da_density_in *in;
 	uint64_t *sum;   /* (nr + 1) * nr_events: samples before an element */
 	double *log_all; /* by event: log of its samples */
-	double logs[LOGS];
+	double *logs;    /* NULL: not worth it */
+	unsigned unit;   /* lengths are multiples of 1 << unit ... */
+	double log_unit; /* ... whose log this is */
+	double log_length;
 	double penalty;
 	uint64_t length;
 	/* of the pass under way */
@@ -42,7 +46,14 @@ struct axis {
 
 static double log_of(const struct axis *a, uint64_t n)
 {
-	return n < LOGS ? a->logs[n] : log((double)n);
+	return a->logs && n < LOGS ? a->logs[n] : log((double)n);
+}
+
+static double log_of_length(const struct axis *a, uint64_t bytes)
+{
+	uint64_t n = bytes >> a->unit;
+
+	return a->logs && n < LOGS ? a->logs[n] + a->log_unit : log((double)bytes);
 }
 
 /*
@@ -54,7 +65,7 @@ static double fit(const struct axis *a, size_t i, size_t j)
 {
 	size_t nr = a->in->nr_events, e;
 	const uint64_t *lo = a->sum + i * nr, *hi = a->sum + j * nr;
-	double shorter = log((double)a->length / (double)(a->in->edge[j] - a->in->edge[i]));
+	double shorter = a->log_length - log_of_length(a, a->in->edge[j] - a->in->edge[i]);
 	double sum = 0;
 
 	for (e = 0; e < nr; e++) {
@@ -153,6 +164,7 @@ static size_t join(struct axis *a, size_t *at, size_t nr)
 static int prepare(struct axis *a)
 {
 	size_t nr = a->in->nr, events = a->in->nr_events, i, e;
+	uint64_t bits = 0;
 
 	a->sum = calloc((nr + 1) * events + 1, sizeof(*a->sum));
 	a->log_all = calloc(events + 1, sizeof(*a->log_all));
@@ -171,9 +183,21 @@ static int prepare(struct axis *a)
 		a->penalty += n ? da_density_penalty(n) : 0;
 	}
 	a->penalty *= a->in->scale > 0 ? a->in->scale : 1;
-	for (i = 1; i < LOGS; i++)
-		a->logs[i] = log((double)i);
+	for (i = 1; i < nr; i++)
+		bits |= a->in->edge[i] - a->in->edge[0];
 	a->length = a->in->edge[nr] - a->in->edge[0];
+	a->log_length = log((double)a->length);
+	bits |= a->length;
+	while (a->unit < 63 && !(bits >> a->unit & 1))
+		a->unit++;
+	a->log_unit = log(ldexp(1, (int)a->unit));
+	if (nr < MANY)
+		return 0;
+	a->logs = calloc(LOGS, sizeof(*a->logs));
+	for (i = 1; a->logs && i < LOGS; i++)
+		a->logs[i] = log((double)i);
+	if (!a->logs)
+		return -DA_ENOMEM;
 	return 0;
 }
 
@@ -181,6 +205,7 @@ static void release(struct axis *a)
 {
 	free(a->sum);
 	free(a->log_all);
+	free(a->logs);
 	free(a->best);
 	free(a->from);
 }
