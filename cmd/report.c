@@ -24,8 +24,18 @@
 #define MAX_THREADS    256
 #define RAW_REGIONS    "fixed=2M"
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_SAMPLES, FORMAT_DAMO, FORMAT_NR };
-static const char *const format_names[FORMAT_NR] = {"text", "json", "csv", "samples", "damo"};
+enum format {
+	FORMAT_TEXT,
+	FORMAT_JSON,
+	FORMAT_CSV,
+	FORMAT_SAMPLES,
+	FORMAT_DAMO,
+	FORMAT_SVG,
+	FORMAT_HTML,
+	FORMAT_NR
+};
+static const char *const format_names[FORMAT_NR] = {"text", "json", "csv", "samples",
+						    "damo", "svg",  "html"};
 
 enum {
 	OPT_FORMAT = 0x100,
@@ -68,8 +78,8 @@ static const struct argp_option options[] = {
 	{"raw", OPT_RAW, "KIND", 0, "The input is bytes without a container: spe, or pebs:FORMAT (core, nhm, hsw, skl, "
 		"adaptive)", 1},
 	{"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 1},
-	{"format", OPT_FORMAT, "FORMAT", 0, "text (default), json, csv, samples: one access a line, or damo: a record "
-		"that damo reads", 1},
+	{"format", OPT_FORMAT, "FORMAT", 0, "text (default), json, csv, samples: one access a line, svg and html: pictures, or "
+		"damo: a record that damo reads", 1},
 	{"fields", 'F', "LIST", 0, "Fields of --format=samples: time, cpu, pid, tid, comm, event, ip, sym, dso, addr, "
 		"phys_addr, weight, data_src, data_page_size, period, op, size, how, region, trace", 1},
 	{NULL, 0, NULL, 0, "What to show:", 2},
@@ -159,7 +169,8 @@ static error_t parse_format(struct args *a, const char *arg)
 			return 0;
 		}
 	}
-	return bad(a, "unknown format '%s'; there are text, json, csv, samples and damo", arg);
+	return bad(a, "unknown format '%s'; there are text, json, csv, samples, damo, svg and html",
+		   arg);
 }
 
 static error_t parse_sort(struct args *a, const char *arg)
@@ -373,6 +384,10 @@ static int render(FILE *f, const struct args *a, const struct da_offline_result 
 	switch (a->format) {
 	case FORMAT_JSON:
 		return da_render_report_json(f, r);
+	case FORMAT_SVG:
+		return da_render_report_svg(f, r, &a->render);
+	case FORMAT_HTML:
+		return da_render_report_html(f, r, &a->render);
 	case FORMAT_CSV:
 		return da_render_report_csv(f, r, &a->render);
 	default:

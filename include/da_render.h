@@ -52,6 +52,12 @@ int da_render_report_json(FILE *f, const struct da_offline_result *r);
 int da_render_report_csv(FILE *f, const struct da_offline_result *r,
 			 const struct da_render_opts *o);
 
+/* The heat maps as one picture; and with the tables of regions as a page that needs nothing else. */
+int da_render_report_svg(FILE *f, const struct da_offline_result *r,
+			 const struct da_render_opts *o);
+int da_render_report_html(FILE *f, const struct da_offline_result *r,
+			  const struct da_render_opts *o);
+
 /* ---- a record of damo: DAMON's regions alone ---- */
 
 void da_render_damo_text(FILE *f, const char *path, const struct da_damon *d,

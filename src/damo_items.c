@@ -186,7 +186,7 @@ static bool read_line(const char *line, const char *end, struct da_tp_damon *r, 
 
 long damo_text_take(struct da_damo *d, const uint8_t *bytes, size_t len, bool last)
 {
-	const char *line = (const char *)bytes, *all = line + len, *end;
+	const char *line = len ? (const char *)bytes : "", *all = line + len, *first = line, *end;
 	uint64_t tid, time_ns;
 	struct da_tp_damon r;
 	int rc;
@@ -210,5 +210,5 @@ long damo_text_take(struct da_damo *d, const uint8_t *bytes, size_t len, bool la
 		if (end == all)
 			return (long)len;
 	}
-	return line - (const char *)bytes;
+	return line - first;
 }

@@ -205,7 +205,8 @@ static int feed_items(struct da_damo *d, const uint8_t *bytes, size_t len, bool 
 	if (used < 0)
 		return (int)used;
 	d->len -= (size_t)used;
-	memmove(d->buf, d->buf + used, d->len);
+	if (d->len)
+		memmove(d->buf, d->buf + used, d->len);
 	return 0;
 }
 
