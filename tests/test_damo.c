@@ -397,7 +397,7 @@ int main(void)
 	tcase_add_test(t, perf_text);
 	tcase_add_test(t, other_files);
 	tcase_add_test(t, written_and_read);
-	tcase_set_timeout(t, 60);
+	tcase_set_timeout(t, 240);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);

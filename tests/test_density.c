@@ -249,7 +249,7 @@ int main(void)
 	tcase_add_test(t, best_of_all);
 	tcase_add_test(t, long_axis);
 	tcase_add_test(t, several_events);
-	tcase_set_timeout(t, 60);
+	tcase_set_timeout(t, 240);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);
