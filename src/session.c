@@ -304,6 +304,7 @@ int da_session_new(struct da_session **out, const struct da_session_opts *o, str
 	s->rate_before = sysctl_rate();
 	s->clock = CLOCK_MONOTONIC;
 	pthread_mutex_init(&s->lock, NULL);
+	pthread_mutex_init(&s->evt_lock, NULL);
 	pthread_mutex_init(&s->match_lock, NULL);
 	pthread_mutex_init(&s->switch_lock, NULL);
 	rc = failed || copy_specs(s) ? da_fail(err, DA_ENOMEM, 0, "out of memory") : 0;
@@ -720,6 +721,7 @@ void da_session_free(struct da_session *s)
 	free(s->options_json);
 	free(s->cpu_list);
 	pthread_mutex_destroy(&s->lock);
+	pthread_mutex_destroy(&s->evt_lock);
 	pthread_mutex_destroy(&s->match_lock);
 	pthread_mutex_destroy(&s->switch_lock);
 	free(s);

@@ -138,6 +138,13 @@ static void set_period(struct da_session *s, size_t ev, uint64_t period)
 	}
 }
 
+void s_adapt_again(struct da_session *s)
+{
+	for (size_t e = 0; s->adapt && e < s->nr_ev; e++)
+		if (s->adapt->said[e].steps && !s->ev[e].fake)
+			set_period(s, e, s->adapt->of[e].period);
+}
+
 static void tell(struct da_session *s, size_t ev, uint64_t from, uint64_t to, const char *why)
 {
 	struct da_own_step step = {
@@ -183,10 +190,13 @@ static void one_event(struct da_session *s, size_t ev)
 	default:
 		return;
 	}
+	pthread_mutex_lock(&s->evt_lock);
 	set_period(s, ev, of->period);
+	pthread_mutex_unlock(&s->evt_lock);
 	a->said[ev].steps++;
 	snprintf(a->said[ev].why, sizeof(a->said[ev].why), "%s", why);
-	a->begin[ev] = now;
+	if (of->period > before) /* trying to go down again is part of what it has settled at */
+		a->begin[ev] = now;
 	tell(s, ev, before, of->period, why);
 }
 
@@ -216,7 +226,7 @@ void s_adapt_end(struct da_session *s)
 			continue;
 		now = totals_of(s, e);
 		seen = since(&now, &a->begin[e]);
-		snprintf(why, sizeof(why), "%.1f %% dropped or lost since the last step",
+		snprintf(why, sizeof(why), "%.1f %% dropped or lost since it last went up",
 			 da_pace_drop_pct(&seen));
 		tell(s, e, a->of[e].period, a->of[e].period, why);
 	}

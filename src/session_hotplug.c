@@ -262,10 +262,13 @@ void s_hotplug_tick(struct da_session *s)
 		return; /* at the next tick */
 	s_read_cpus(s_online_path(s), online);
 	if (memchr(online, 1, NR_CPUS_MAX)) { /* else the list cannot be read */
+		pthread_mutex_lock(&s->evt_lock);
 		for (size_t k = 0; k < s->nr_cpus; k++) {
 			watch(s, &s->cpus[k], online[s->cpus[k].cpu]);
 			online[s->cpus[k].cpu] = 0;
 		}
+		s_adapt_again(s);
+		pthread_mutex_unlock(&s->evt_lock);
 		for (int n = 0; n < NR_CPUS_MAX && !s->cpu_list && !s->told_new_cpu; n++) {
 			s->told_new_cpu = online[n];
 			if (online[n])

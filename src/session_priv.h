@@ -187,6 +187,8 @@ struct da_session {
 	_Atomic bool stop_drain, stop_match, failed;
 	struct da_error failure; /* first failure of a thread; under lock */
 	pthread_mutex_t lock;
+	pthread_mutex_t
+		evt_lock; /* events are opened and closed by the owner, stepped by the match thread */
 	pthread_mutex_t switch_lock; /* to switch events that the kernel may have switched off */
 	bool has_aux, joined;        /* an event has a backend; the threads have ended */
 	uint32_t nr_aux, aux_pages;  /* areas that are mapped, and how large each is */
@@ -276,6 +278,8 @@ struct s_adapt *s_adapt_new(const struct da_session *s);
 void s_adapt_free(struct s_adapt *a); /* NULL allowed */
 void s_adapt_turn(struct da_session *s);
 void s_adapt_end(struct da_session *s);
+/* Gives events that were opened anew their period; under evt_lock. */
+void s_adapt_again(struct da_session *s);
 void s_adapt_facts(const struct da_session *s, size_t ev, struct da_facts_event *f);
 
 /* session_ns.c: ids in other pid namespaces */

@@ -8,7 +8,7 @@ need python3
 need_sampling user
 
 f=$tmp/f.data
-run 0 "$DA" record -o "$f" --adapt --force --buffer small:slots=16 -e cpu-clock/period=25000,buffer=small,name=fast/u \
+run 0 "$DA" record -o "$f" --adapt --force --buffer small:slots=64 -e cpu-clock/period=25000,buffer=small,name=fast/u \
 	-e cpu-clock/period=500000,name=slow/u -- "$DA" workload --pattern hotcold --duration 8s --size 4m --format json
 grep -q 'period of fast.* 25000 -> [0-9]*: [0-9.]* % dropped or lost' "$tmp/err" || fail "the first step is not said"
 grep -q 'period of fast.* at the end' "$tmp/err" || fail "the end is not said"
