@@ -106,11 +106,15 @@ static void put_reasons(const struct out *o, const struct da_event_verdict *e)
 		const struct da_check *c = &e->checks[i];
 		bool why = e->level == DA_LEVEL_PLUMBING
 				   ? c->note && !strcmp(c->id, "sample.yield")
-				   : !c->note && c->result == wanted && c->nr_causes;
+				   : !c->note && c->result == wanted &&
+					     (c->nr_causes || !strcmp(c->id, "sample.callback"));
 
 		if (!why)
 			continue;
-		put_check(o, c, before && !strcmp(before->causes[0].id, c->causes[0].id) ? 0 : 2);
+		put_check(o, c,
+			  before && c->nr_causes && !strcmp(before->causes[0].id, c->causes[0].id)
+				  ? 0
+				  : 2);
 		if (before)
 			return;
 		before = c;
@@ -172,26 +176,32 @@ static void put_groups(const struct out *o, const struct da_check *c, size_t nr,
 	}
 }
 
-static void put_number(const struct out *o, const char *name, uint64_t n, bool measured,
-		       const char *end)
+static void add_number(char *line, size_t size, const char *name, uint64_t n, bool measured)
 {
+	size_t used = strlen(line);
+
+	snprintf(line + used, size - used, "%s%s=", used ? ", " : "", name);
+	used = strlen(line);
 	if (measured)
-		fprintf(o->f, "%s=%" PRIu64 "%s", name, n, end);
+		snprintf(line + used, size - used, "%" PRIu64, n);
 	else
-		fprintf(o->f, "%s=-%s", name, end); /* not recorded is not 0 */
+		snprintf(line + used, size - used, "-"); /* not recorded is not 0 */
 }
 
-static void put_counters(const struct out *o, const struct da_ledger *l, bool ring)
+/* From column `at` on; one line, in the form of the selftest, unless a terminal is too narrow for it. */
+static void put_counters(const struct out *o, unsigned at, const struct da_ledger *l, bool ring)
 {
 	struct da_counters n = da_ledger_counters(l);
+	char line[256] = "";
 
-	put_number(o, "callback", n.callback, true, ", ");
-	put_number(o, "valid", n.valid, true, ", ");
-	put_number(o, "enqueue", n.enqueue, ring, ", ");
-	put_number(o, "dequeue", n.dequeue, ring, ", ");
-	put_number(o, "overflow", n.overflow, ring, ", ");
-	put_number(o, "match", n.match, true, ", ");
-	put_number(o, "update", n.update, true, "\n");
+	add_number(line, sizeof(line), "callback", n.callback, true);
+	add_number(line, sizeof(line), "valid", n.valid, true);
+	add_number(line, sizeof(line), "enqueue", n.enqueue, ring);
+	add_number(line, sizeof(line), "dequeue", n.dequeue, ring);
+	add_number(line, sizeof(line), "overflow", n.overflow, ring);
+	add_number(line, sizeof(line), "match", n.match, true);
+	add_number(line, sizeof(line), "update", n.update, true);
+	wrapped(o, at, 2, line);
 }
 
 static void sum_event(const struct da_facts_event *e, struct da_ledger *sum)
@@ -214,10 +224,10 @@ static void put_cpus(const struct out *o, const struct da_facts *f)
 
 			fprintf(o->f,
 				"%*s %4" PRIu32 " %-8s %7" PRIu64 " %7" PRIu64 " %7" PRIu64
-				" %7" PRIu64 " %7" PRIu64 " %7" PRIu64 "%s\n",
-				(int)(14 - used), "", c->cpu, da_state_name(c->state), n.callback,
-				n.valid, n.enqueue, n.overflow, n.match, n.update,
-				c->target_absent ? " (target absent)" : "");
+				" %7" PRIu64 " %7" PRIu64 " %7" PRIu64 "\n",
+				(int)(14 - used), "", c->cpu,
+				c->target_absent ? "absent" : da_state_name(c->state), n.callback,
+				n.valid, n.enqueue, n.overflow, n.match, n.update);
 		}
 	}
 }
@@ -232,17 +242,18 @@ static void put_tail(const struct out *o, const struct da_verdict_view *v)
 	da_level_text(d->level, d->broken_at, level, sizeof(level));
 	for (size_t e = 0; !v->quiet && e < f->nr_events; e++) {
 		struct da_ledger one = {0};
+		unsigned at;
 
 		sum_event(&f->events[e], &one);
 		da_ledger_add(&sum, &one);
 		if (f->nr_events < 2)
 			continue;
-		put_text(o->f, f->events[e].name, 0, true);
+		at = (unsigned)put_text(o->f, f->events[e].name, 0, true);
 		fputs(": ", o->f);
-		put_counters(o, &one, d->ring_recorded);
+		put_counters(o, at + 2, &one, d->ring_recorded);
 	}
 	if (!v->quiet)
-		put_counters(o, &sum, d->ring_recorded);
+		put_counters(o, 0, &sum, d->ring_recorded);
 	fprintf(o->f, "SUMMARY: %u passed, %u failed, %u skipped", d->passed, d->failed,
 		d->skipped);
 	if (d->unknown)
