@@ -20,7 +20,7 @@ static char *json_text(const char *path, size_t *len, int *rc, struct da_error *
 
 	*rc = 0;
 	if (!f) {
-		*rc = da_fail(err, DA_EIO, errno, "cannot open '%s': %s", path, strerror(errno));
+		*rc = da_fail(err, DA_EIO, errno, "cannot open '%s'", path);
 		return NULL;
 	}
 	while ((c = fgetc(f)) == ' ' || c == '\n' || c == '\t' || c == '\r')

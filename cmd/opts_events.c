@@ -33,44 +33,44 @@ enum {
 
 /* clang-format off */
 static const struct argp_option options[] = {
-	{NULL, 0, NULL, 0, "What to sample:", 1},
+	{NULL, 0, NULL, 0, "What to sample:", 2},
 	{"event", 'e', "EVENT", 0, "Events, as perf names them: cpu-clock, page-faults, PMU/terms/, rNNN, "
-	 "system:tracepoint, fake; auto (default) takes the best that this machine has", 1},
-	{"count", 'c', "N", 0, "One sample every N events (ns for the clocks)", 1},
-	{NULL, 'F', "HZ", 0, "HZ samples a second instead of a fixed period", 1},
-	{"all-user", OPT_ALL_USER, NULL, 0, "User space only", 1},
-	{"all-kernel", OPT_ALL_KERNEL, NULL, 0, "Kernel only", 1},
-	{"phys-data", OPT_PHYS, NULL, 0, "Physical addresses too (needs CAP_SYS_ADMIN)", 1},
-	{"no-regs", OPT_NO_REGS, NULL, 0, "No registers with clock samples: no addresses from them", 1},
-	{"no-aux", OPT_NO_AUX, NULL, 0, "Map no AUX area", 1},
-	{"force", OPT_FORCE, NULL, 0, "Allow periods so short that they starve the target", 1},
+	 "system:tracepoint, fake; auto (default) takes the best that this machine has", 2},
+	{"count", 'c', "N", 0, "One sample every N events (ns for the clocks)", 2},
+	{NULL, 'F', "HZ", 0, "HZ samples a second instead of a fixed period", 2},
+	{"all-user", OPT_ALL_USER, NULL, 0, "User space only", 2},
+	{"all-kernel", OPT_ALL_KERNEL, NULL, 0, "Kernel only", 2},
+	{"phys-data", OPT_PHYS, NULL, 0, "Physical addresses too (needs CAP_SYS_ADMIN)", 2},
+	{"no-regs", OPT_NO_REGS, NULL, 0, "No registers with clock samples: no addresses from them", 2},
+	{"no-aux", OPT_NO_AUX, NULL, 0, "Map no AUX area", 2},
+	{"force", OPT_FORCE, NULL, 0, "Allow periods so short that they starve the target", 2},
 
-	{NULL, 0, NULL, 0, "On whom:", 2},
-	{"pid", 'p', "PID[,PID]", 0, "These processes", 2},
-	{"tid", 't', "TID[,TID]", 0, "These threads", 2},
-	{"all-cpus", 'a', NULL, 0, "The whole system", 2},
-	{"cpu", 'C', "LIST", 0, "Only on these CPUs: 0,2-4", 2},
-	{"no-inherit", OPT_NO_INHERIT, NULL, 0, "Not the children of the target", 2},
-	{"delay", 'D', "MS", 0, "Begin MS milliseconds after the start", 2},
-	{"duration", OPT_DURATION, "TIME", 0, "Stop after TIME: 500ms, 3s, 2m", 2},
+	{NULL, 0, NULL, 0, "On whom:", 3},
+	{"pid", 'p', "PID[,PID]", 0, "These processes", 3},
+	{"tid", 't', "TID[,TID]", 0, "These threads", 3},
+	{"all-cpus", 'a', NULL, 0, "The whole system", 3},
+	{"cpu", 'C', "LIST", 0, "Only on these CPUs: 0,2-4", 3},
+	{"no-inherit", OPT_NO_INHERIT, NULL, 0, "Not the children of the target", 3},
+	{"delay", 'D', "MS", 0, "Begin MS milliseconds after the start", 3},
+	{"duration", OPT_DURATION, "TIME", 0, "Stop after TIME: 500ms, 3s, 2m", 3},
 
-	{NULL, 0, NULL, 0, "Buffers:", 3},
+	{NULL, 0, NULL, 0, "Buffers:", 4},
 	{"mmap-pages", 'm', "PAGES[,AUX]", 0, "Kernel ring of each CPU: pages (a power of two) or a size (2M); "
-	 "AUX: the same for the AUX area of Arm SPE", 3},
+	 "AUX: the same for the AUX area of Arm SPE", 4},
 	{"latency", OPT_LATENCY, "TIME", 0, "Samples that a PMU gathers by itself (SPE, PEBS) are to be seen "
-	 "after TIME at most (10ms, 1s)", 3},
+	 "after TIME at most (10ms, 1s)", 4},
 	{"drain", OPT_DRAIN, "HOW", 0, "percpu (default): a drain thread and a report buffer for each CPU; "
-	 "single: one for all", 3},
+	 "single: one for all", 4},
 	{"buffer", OPT_BUFFER, "[NAME:]TERMS", 0, "A report buffer: slots=N, keep=oldest (default) or latest, scope=cpu "
 	 "(default) or global, decode=early (default) or late; events name it: EVENT/buffer=NAME/. May be "
-	 "repeated", 3},
+	 "repeated", 4},
 
-	{NULL, 0, NULL, 0, "As the kernel's selftest says it:", 4},
-	{"pmu", OPT_PMU, "NAME", 0, "PMU by its name in sysfs", 4},
-	{"config", OPT_CONFIG, "N", 0, "attr.config for --pmu (software: 2, page faults)", 4},
-	{"freq", OPT_FREQ, "0|1", 0, "Take --sample-freq (1) or --period (0)", 4},
-	{"sample-freq", OPT_SAMPLE_FREQ, "HZ", 0, "Samples a second", 4},
-	{"period", OPT_PERIOD, "N", 0, "One sample every N events", 4},
+	{NULL, 0, NULL, 0, "As the kernel's selftest says it:", 5},
+	{"pmu", OPT_PMU, "NAME", 0, "PMU by its name in sysfs", 5},
+	{"config", OPT_CONFIG, "N", 0, "attr.config for --pmu (software: 2, page faults)", 5},
+	{"freq", OPT_FREQ, "0|1", 0, "Take --sample-freq (1) or --period (0)", 5},
+	{"sample-freq", OPT_SAMPLE_FREQ, "HZ", 0, "Samples a second", 5},
+	{"period", OPT_PERIOD, "N", 0, "One sample every N events", 5},
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 /* clang-format on */

@@ -29,21 +29,21 @@ struct args {
 
 /* clang-format off */
 static const struct argp_option options[] = {
-	{NULL, 0, NULL, 0, "Output:", -1},
-	{"output", 'o', "FILE", 0, "Write FILE instead of damon-attrs.data; - is a pipe", -1},
-	{"quiet", 'q', NULL, 0, "No warnings, no summary", -1},
-	{"verbose", 'v', NULL, 0, "Say more", -1},
-	{"progress", OPT_PROGRESS, NULL, 0, "Print the counters every second even if stderr is no terminal", -1},
-	{"keep", OPT_KEEP, NULL, 0, "Leave COMMAND running when the recording ends first", -1},
-	{"regs", OPT_REGS, NULL, 0, "Registers with page faults too", -1},
-	{"data", 'd', NULL, 0, "Sample data addresses (as perf; always on)", -1},
-	{"regions", OPT_REGIONS, "HOW", 0, "Regions of the live match layer: vma (default), fixed=SIZE", -1},
+	{NULL, 0, NULL, 0, "Output:", 7},
+	{"output", 'o', "FILE", 0, "Write FILE instead of damon-attrs.data; - is a pipe", 7},
+	{"quiet", 'q', NULL, 0, "No warnings, no summary", 7},
+	{"verbose", 'v', NULL, 0, "Say more", 7},
+	{"progress", OPT_PROGRESS, NULL, 0, "Print the counters every second even if stderr is no terminal", 7},
+	{"keep", OPT_KEEP, NULL, 0, "Leave COMMAND running when the recording ends first", 3},
+	{"regs", OPT_REGS, NULL, 0, "Registers with page faults too", 2},
+	{"data", 'd', NULL, 0, "Sample data addresses (as perf; always on)", 2},
+	{"regions", OPT_REGIONS, "HOW", 0, "Regions of the live match layer: vma (default), fixed=SIZE", 4},
 	{"adapt", OPT_ADAPT, "DROPS", OPTION_ARG_OPTIONAL, "Step the period up when more than DROPS percent (1) of the reports or samples are "
-	 "dropped or the kernel throttles, and down again when all is calm", -1},
-	{"damon", OPT_DAMON, NULL, 0, "The regions of the DAMONs that run in the kernel too (for report --regions=kernel)", -1},
+	 "dropped or the kernel throttles, and down again when all is calm", 4},
+	{"damon", OPT_DAMON, NULL, 0, "The regions of the DAMONs that run in the kernel too (for report --regions=kernel)", 2},
 	{"probe", OPT_PROBE, "NAME:TERMS", 0, "Count the reports that fulfil TERMS: write, read, cpus=0-3, pids=, tids=, "
-	 "comm=, producer=EVENT, buffer=, addr=START-END, latency=MIN, data_src=, weight=N. May be repeated", -1},
-	{NULL, 'i', NULL, 0, "Not the children of the target (as perf; same as --no-inherit)", -1},
+	 "comm=, producer=EVENT, buffer=, addr=START-END, latency=MIN, data_src=, weight=N. May be repeated", 4},
+	{NULL, 'i', NULL, 0, "Not the children of the target (as perf; same as --no-inherit)", 3},
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 /* clang-format on */
@@ -80,9 +80,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->regs = true;
 		break;
 	case OPT_REGIONS:
-		if (opts_regions(arg, &a->match))
-			opts_usage(state, "bad regions '%s' (wanted: " OPTS_REGIONS_WANTED ")",
-				   arg);
+		if (opts_regions(arg, &a->match) || a->match.regions == DA_REGIONS_DAMON ||
+		    a->match.regions == DA_REGIONS_KERNEL)
+			opts_usage(
+				state,
+				"bad regions '%s' (wanted: vma, or fixed=SIZE with a power of two of 4k or "
+				"more; report has others)",
+				arg);
 		break;
 	case OPT_ADAPT:
 		a->adapt_pct = 1;

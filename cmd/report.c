@@ -91,7 +91,7 @@ static const struct argp_option options[] = {
 	{"time", OPT_TIME, "START,STOP", 0, "Only this time, in seconds of the recording's clock, or with + from the "
 		"first sample; either may be left out", 2},
 	{"phys", OPT_PHYS, NULL, 0, "Physical memory too", 2},
-	{"threads", OPT_THREADS, "N", 0, "Decode AUX traces with N threads (as many as there are CPUs)", 2},
+	{"threads", OPT_THREADS, "N", 0, "Decode AUX traces, and large recordings, with N threads (as many as there are CPUs)", 2},
 	{"probe", OPT_PROBE, "NAME:TERMS", 0, "Count the reports that fulfil TERMS, region by region, instead of the probes that "
 		"the recording was made with (none: no probes): write, read, cpus=0-3, pids=, tids=, comm=, producer=EVENT, "
 		"buffer=, addr=START-END, latency=MIN, data_src=, weight=N. May be repeated", 2},

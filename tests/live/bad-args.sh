@@ -47,6 +47,7 @@ bad_option 'xml' "$DA" report --format=xml -i empty
 bad_option 'xml' "$DA" diagnose --format=xml
 bad_option 'bogus' "$DA" report --regions=bogus -i empty
 bad_option 'bogus' "$DA" record -p bogus
+bad_option "'damon' .wanted: vma" "$DA" record --regions=damon -- true
 bad_option 'bogus' "$DA" workload --pattern bogus
 
 # ---- what is not there or no recording: 1 ----
@@ -59,4 +60,5 @@ for command in report diagnose; do
 	refused 1 "text104" "$DA" $command -i text104
 done
 refused 1 'no-such-folder' "$DA" record -e fake -o no-such-folder/x -- true
+refused 1 "missing.json': no such file or directory\$" "$DA" diagnose --baseline=missing.json
 refused 1 '999999999|no such (process|task)' "$DA" record -e cpu-clock -p 999999999
