@@ -299,7 +299,6 @@ int da_writer_read_back(struct da_writer *w, uint64_t offset, void *buf, size_t 
 			struct da_error *err);
 /* Patches data.size so that perf opens the file even if we are killed next. */
 int da_writer_sync(struct da_writer *w, struct da_error *err);
-uint64_t da_writer_bytes(const struct da_writer *w);
 /* Adds a feature section body (copied), written at close (pipe mode: at once, as HEADER_FEATURE
  * or TRACING_DATA). */
 int da_writer_feature(struct da_writer *w, unsigned bit, const void *body, size_t len,

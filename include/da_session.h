@@ -97,7 +97,6 @@ uint64_t da_session_samples(const struct da_session *s); /* sample records in th
 /* CPUs that are sampled, and the samples of all events on the i-th of them so far. */
 size_t da_session_nr_cpus(const struct da_session *s);
 uint64_t da_session_cpu_samples(const struct da_session *s, size_t i, uint32_t *cpu);
-uint64_t da_session_bytes(const struct da_session *s);
 /* Everything measured; valid after stop (also after a failed create/bind/enable). Caller releases. */
 int da_session_facts(struct da_session *s, struct da_facts *out);
 void da_session_free(struct da_session *s); /* NULL allowed */

@@ -32,8 +32,6 @@ struct aux_sim {
 	uint64_t since, seq; /* records since the last collision; interrupts */
 	uint64_t flags;      /* of the transaction under way */
 	uint64_t lost;       /* records that found no room in the data ring */
-	uint64_t on_since;
-	struct aux_sim_count n;
 };
 
 static struct perf_event_mmap_page *control(const struct aux_sim *d)
@@ -88,7 +86,6 @@ static void tell(struct aux_sim *d, uint64_t offset, uint64_t size, uint64_t fla
 	len = build(d, PERF_RECORD_AUX, (uint64_t[]){offset, size, flags}, 3, rec);
 	if (!ring_put(d, rec, len))
 		d->lost++;
-	d->n.told++;
 }
 
 /* ---- the AUX area ---- */
@@ -115,10 +112,8 @@ static void end(struct aux_sim *d, bool all)
 		tell(d, d->told, to - d->told, d->flags);
 		publish(d, to);
 	}
-	if (d->flags & PERF_AUX_FLAG_TRUNCATED) {
+	if (d->flags & PERF_AUX_FLAG_TRUNCATED)
 		d->on = false;
-		d->n.on_ns += d->o.now(d->o.ctx) - d->on_since;
-	}
 	if ((d->flags & PERF_AUX_FLAG_TRUNCATED) || d->told - d->woken >= watermark(d)) {
 		d->woken = d->told;
 		d->o.wake(d->o.ctx);
@@ -131,7 +126,6 @@ static void pad(struct aux_sim *d, uint64_t n)
 	memset(d->ring.aux + (d->pos & (d->ring.aux_bytes - 1)), 0, (size_t)n);
 	d->pos += n;
 	d->last = d->pos;
-	d->n.bytes += n;
 }
 
 /* perf_aux_output_begin(): how far may be written at once. 0: there is no room, the event is off. */
@@ -151,7 +145,6 @@ static uint64_t begin(struct aux_sim *d)
 	left = left > d->pos ? left - d->pos : 0;
 	if (room < AUX_SIM_RECORD) {
 		d->flags |= PERF_AUX_FLAG_TRUNCATED;
-		d->n.stops++;
 		end(d, false);
 		return 0;
 	}
@@ -166,11 +159,8 @@ static void interrupt(struct aux_sim *d)
 
 	if (cut) {
 		d->seq = 0;
-		d->n.bytes -= (d->pos - d->last + 1) / 2;
 		d->pos = d->last + (d->pos - d->last) / 2;
 		d->flags |= PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL;
-		d->n.written--;
-		d->n.cut++;
 	}
 	end(d, cut);
 	d->last = d->pos;
@@ -181,14 +171,11 @@ static void take(struct aux_sim *d, const uint8_t *rec, size_t size)
 	if (d->o.collide && ++d->since >= d->o.collide) {
 		d->since = 0;
 		d->flags |= PERF_AUX_FLAG_COLLISION;
-		d->n.collided++;
 		return;
 	}
 	d->last = d->pos;
 	memcpy(d->ring.aux + (d->pos & (d->ring.aux_bytes - 1)), rec, size);
 	d->pos += size;
-	d->n.bytes += size;
-	d->n.written++;
 }
 
 static void slice(struct aux_sim *d)
@@ -204,8 +191,6 @@ static void slice(struct aux_sim *d)
 		}
 		if (d->on)
 			take(d, rec, size);
-		else
-			d->n.off++;
 	}
 	if (d->on)
 		end(d, false); /* its task is switched out, say */
@@ -286,8 +271,6 @@ const struct kring *aux_sim_ring(const struct aux_sim *d)
 void aux_sim_enable(struct aux_sim *d)
 {
 	pthread_mutex_lock(&d->lock);
-	if (!d->on)
-		d->on_since = d->o.now(d->o.ctx);
 	d->on = true;
 	pthread_mutex_unlock(&d->lock);
 }
@@ -296,18 +279,6 @@ void aux_sim_disable(struct aux_sim *d)
 {
 	pthread_mutex_lock(&d->lock);
 	end(d, true);
-	if (d->on)
-		d->n.on_ns += d->o.now(d->o.ctx) - d->on_since;
 	d->on = false;
 	pthread_mutex_unlock(&d->lock);
-}
-
-struct aux_sim_count aux_sim_count(struct aux_sim *d)
-{
-	struct aux_sim_count n;
-
-	pthread_mutex_lock(&d->lock);
-	n = d->n;
-	pthread_mutex_unlock(&d->lock);
-	return n;
 }

@@ -36,17 +36,6 @@ struct aux_sim_opts {
 	void *ctx;
 };
 
-/* What became of the records that next() gave: written + collided + cut + off. */
-struct aux_sim_count {
-	uint64_t written;     /* whole, in the AUX area */
-	uint64_t collided;    /* dropped, COLLISION */
-	uint64_t cut;         /* part of it is in the AUX area, PARTIAL */
-	uint64_t off;         /* the event was switched off, TRUNCATED */
-	uint64_t bytes, told; /* AUX records; bytes written, padding included */
-	uint64_t stops;       /* how often it was switched off for want of room */
-	uint64_t on_ns;       /* how long it was enabled */
-};
-
 struct aux_sim;
 
 /* Disabled, its areas are mapped. NULL: out of memory, or no thread. */
@@ -56,6 +45,5 @@ const struct kring *aux_sim_ring(const struct aux_sim *d);
 /* From any thread. After disabling all that was written is told. */
 void aux_sim_enable(struct aux_sim *d);
 void aux_sim_disable(struct aux_sim *d);
-struct aux_sim_count aux_sim_count(struct aux_sim *d);
 
 #endif

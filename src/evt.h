@@ -61,7 +61,6 @@ int evt_set_period(struct evt *e, int idx, uint64_t period);
 
 size_t evt_nr(const struct evt *e);
 int evt_cpu(const struct evt *e);
-size_t evt_nr_fds(const struct evt *e);
 /* File descriptors to poll for data; returns their number, fills at most max. */
 size_t evt_fds(const struct evt *e, int *fds, size_t max);
 /* Copies what waits in a shared ring, 0 .. EVT_RINGS - 1, as kring_drain() does. */

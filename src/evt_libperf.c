@@ -414,11 +414,6 @@ int evt_cpu(const struct evt *e)
 	return e->cpu;
 }
 
-size_t evt_nr_fds(const struct evt *e)
-{
-	return e->nr * e->nr_tids;
-}
-
 /* Any event that writes into a ring wakes the pollers of all of them (ring_buffer_wakeup() in
  * kernel/events/core.c), so the tasks of the first event of each ring are enough. */
 size_t evt_fds(const struct evt *e, int *fds, size_t max)

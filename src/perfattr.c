@@ -11,10 +11,8 @@
 #include "da_cursor.h"
 #include "da_perfdata.h"
 
-#define ATTR_MIN      64
-#define ATTR_MAX      144
-#define ATTR_SIZE_AT  4
-#define ATTR_FLAGS_AT 40
+#define ATTR_MIN 64
+#define ATTR_MAX 144
 
 static bool host_is_big(void)
 {

@@ -284,7 +284,7 @@ int da_writer_append(struct da_writer *w, const void *bytes, size_t len, uint64_
 	rc = w->failed ? da_fail(err, DA_EIO, 0, "an earlier write to '%s' failed", w->path)
 		       : write_all(w, bytes, len, -1, err);
 	if (!rc)
-		__atomic_store_n(&w->pos, w->pos + len, __ATOMIC_RELAXED);
+		w->pos += len;
 	pthread_mutex_unlock(&w->lock);
 	return rc;
 }
@@ -326,11 +326,6 @@ int da_writer_sync(struct da_writer *w, struct da_error *err)
 	}
 	pthread_mutex_unlock(&w->lock);
 	return rc;
-}
-
-uint64_t da_writer_bytes(const struct da_writer *w)
-{
-	return __atomic_load_n(&w->pos, __ATOMIC_RELAXED);
 }
 
 /* HEADER_FEATURE: u64 bit, then the section as it stands in a file. One that does not fit into a record

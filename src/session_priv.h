@@ -27,8 +27,7 @@
 
 #define S_MAX_ERRORS 8
 #define S_DRAIN_CAP  (1u << 20) /* bytes taken from a ring at once: the lane's buffer */
-#define S_RECORD_MAX 65536
-#define S_NOTE       3 /* message level: always said, but no warning */
+#define S_NOTE       3          /* message level: always said, but no warning */
 
 struct s_aux; /* session_aux.h */
 struct s_aux_backend;

@@ -165,11 +165,6 @@ uint64_t da_session_cpu_samples(const struct da_session *s, size_t i, uint32_t *
 	return n;
 }
 
-uint64_t da_session_bytes(const struct da_session *s)
-{
-	return s->w ? da_writer_bytes(s->w) : 0;
-}
-
 /* Loss before us. The counter is known only after the events were disabled and read. */
 void s_loss(struct da_session *s, struct da_facts *f)
 {
