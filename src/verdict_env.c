@@ -45,6 +45,16 @@ enum da_result vd_env_syscall(const struct vd_event *e, struct da_check *c)
 		vd_cause_evidence(k, "/proc/sys/kernel/perf_event_paranoid is not there");
 		vd_fix(k, "boot a kernel with CONFIG_PERF_EVENTS=y");
 	}
+	if (!c->nr_causes) {
+		k = vd_cause(c, "blocked");
+		vd_cause_evidence(
+			k,
+			"the call fails although perf_event_paranoid is there (%d) and no "
+			"filter is seen (seccomp mode %d): an emulator, a sandbox?",
+			f->paranoid, f->seccomp);
+		vd_fix(k,
+		       "run outside the sandbox; else: strace -e perf_event_open damon-attrs diagnose");
+	}
 	return DA_FAIL;
 }
 
