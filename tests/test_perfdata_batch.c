@@ -67,11 +67,12 @@ static char *write_file(bool swap, unsigned every, bool rounds)
 			for (; time[cpu] < end + cpu * 700; time[cpu] += next_random() % 16) {
 				struct da_samp s = {.id = 71 + (number & 1),
 						    .time_ns = time[cpu],
-						    .addr = number++,
+						    .addr = number,
 						    .cpu = cpu,
 						    .raw = raw,
 						    .raw_size = longer};
 
+				number++;
 				gen_sample(&f.data, &attr, &s);
 				if (every && next_random() % every == 0)
 					gen_comm(&f.data, &attr, "other", 1, time[cpu], 71);

@@ -40,6 +40,24 @@ heat = ours["spaces"][0]["heatmap"]
 rows = clip([(int(a, 16), int(b, 16), sum(c or 0 for c in cells) / (int(b, 16) - int(a, 16)))
              for (a, b), cells in zip(heat["rows"], heat["cells"])])
 k, o = hottest(damon), hottest(rows)
+
+def error(parts):
+    """Total variation over the bytes of the workload: half of the sum of |estimated - true| shares."""
+    total = sum((b - a) * h for a, b, h in parts)
+    edges = sorted({x for a, b, h in parts for x in (a, b)} |
+                   {int(r[k], 16) for r in ranges for k in ("start", "end")})
+    tv = 0
+    for a, b in zip(edges, edges[1:]):
+        true = sum(r["weight"] * (b - a) / (int(r["end"], 16) - int(r["start"], 16)) for r in ranges
+                   if int(r["start"], 16) <= a and b <= int(r["end"], 16)) / sum(r["weight"] for r in ranges)
+        tv += abs(sum(h * (b - a) / total for c, d, h in parts if c <= a and b <= d) - true) / 2
+    return 100 * tv
+
+regions = clip([(int(r["start"], 16), int(r["end"], 16),
+                 sum(e["samples"] for e in r["by_event"]) / (int(r["end"], 16) - int(r["start"], 16)))
+                for r in ours["spaces"][0]["regions"]])
+print("error against the truth (total variation): the kdamond %.0f %% with %d regions, ours (density) %.0f %% with %d" % (
+    error(damon), len(damon), error(regions), len(regions)))
 pct = lambda n: 100.0 * n / size
 print("kdamond %s: %d snapshots; in the workload %d regions with nr_accesses %s" % (
     target["kdamond"], target["snapshots"], len(damon), sorted((h for a, b, h in damon), reverse=True)[:12]))
