@@ -16,7 +16,7 @@ check "$f.json" 'len(ev) == 3' 'named("hot")["period"] == 500000' 'named("page-f
 	'named("minor-faults")["period"] == 2' 'all(e["samples"] > 0 for e in ev.values())' 'conserves(d["ledger"])' \
 	'{l["event"] for l in d["ledger_by"]} >= {e["id"] for e in ev.values()}' \
 	'named("hot")["unit"] == "ns"' \
-	'all(abs(sum(b["share"] or 0 for r in s["regions"] for b in r["by_event"] if b["event"] == e["id"]) - 1) < 1e-6 for e in ev.values() for s in virtual if sum(b["samples"] for r in s["regions"] for b in r["by_event"] if b["event"] == e["id"]))'
+	'all(abs(sum(b["share"] or 0 for r in s["regions"] for b in r["by_event"] if b["event"] == e["id"]) - 1) < 1e-4 for e in ev.values() for s in virtual if sum(b["samples"] for r in s["regions"] for b in r["by_event"] if b["event"] == e["id"]))'
 read -r start end n < <(value "$tmp/truth.json" '"%(start)s %(end)s %(faults_expected)d" % d["ranges"][0]')
 check "$f.json" "inside('page-faults', $start, $end) == $n" "abs(inside('minor-faults', $start, $end) * 2 - $n) <= 4"
 
