@@ -98,10 +98,26 @@ enum da_state {
 	DA_STATE_RUNNING
 };
 
+/* A ledger's counters are added to by these two alone wherever it happens for each sample. DA_NO_COUNT leaves them
+ * out: tests/bench/ledger.sh measures what the ledger costs. */
+#ifndef DA_NO_COUNT
+#define DA_COUNTS 1
+#else
+#define DA_COUNTS 0
+#endif
+
 /* Adds to a counter that other threads may be reading; the writer is alone. */
 static inline void da_count(uint64_t *counter, uint64_t n)
 {
-	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
+	if (DA_COUNTS)
+		__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
+}
+
+/* The same of a counter that no other thread reads. */
+static inline void da_tally(uint64_t *counter, uint64_t n)
+{
+	if (DA_COUNTS)
+		*counter += n;
 }
 
 const char *da_stage_name(enum da_stage s);

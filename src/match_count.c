@@ -119,26 +119,26 @@ static inline void count(struct da_match *m, struct side *s, const struct place 
 	uint32_t stat;
 	bool fresh;
 
-	s->sums.in++;
+	da_tally(&s->sums.in, 1);
 	if (at->entry == NONE) {
-		s->sums.missed++;
+		da_tally(&s->sums.missed, 1);
 		return;
 	}
 	if (size > at->end - addr) {
-		s->sums.straddled++;
+		da_tally(&s->sums.straddled, 1);
 		return;
 	}
 	stat = m->entry[at->entry].stat; /* mostly one event */
 	if (stat == NONE || m->stat[stat].event != r->event)
 		stat = match_stat(m, at->entry, r->event);
 	if (stat == NONE) {
-		s->sums.missed++; /* no memory: da_match_finish() fails */
+		da_tally(&s->sums.missed, 1); /* no memory: da_match_finish() fails */
 		return;
 	}
-	s->sums.out++;
+	s->sums.out++; /* not the ledger's alone: see add_sums() */
 	interval = interval_of(m, r);
 	fresh = match_credit(&m->credit[stat], interval);
-	s->sums.fresh += fresh;
+	da_tally(&s->sums.fresh, fresh);
 	m->stat[stat].hits += fresh;
 	if (!m->o.accumulate)
 		return;
@@ -149,12 +149,12 @@ static inline void count(struct da_match *m, struct side *s, const struct place 
 
 static void add_sums(struct da_ledger *l, const struct sums *s)
 {
-	l->drop[DA_DROP_MISS_REGION] += s->missed;
-	l->drop[DA_DROP_STRADDLE] += s->straddled;
-	l->out[DA_STAGE_MATCH] += s->out;
-	l->in[DA_STAGE_UPDATE] += s->out;
-	l->out[DA_STAGE_UPDATE] += s->fresh;
-	l->drop[DA_DROP_ALREADY_CREDITED] += s->out - s->fresh;
+	da_tally(&l->drop[DA_DROP_MISS_REGION], s->missed);
+	da_tally(&l->drop[DA_DROP_STRADDLE], s->straddled);
+	l->out[DA_STAGE_MATCH] += s->out; /* a space is shown, and sorted, by its number of them */
+	da_tally(&l->in[DA_STAGE_UPDATE], s->out);
+	da_tally(&l->out[DA_STAGE_UPDATE], s->fresh);
+	da_tally(&l->drop[DA_DROP_ALREADY_CREDITED], s->out - s->fresh);
 }
 
 /* Adds up the lot's numbers in the event's ledger (NULL: its reports have been counted there) and its space's. */
@@ -164,7 +164,7 @@ static void close_side(struct da_match *m, const struct side *s, struct da_ledge
 		add_sums(led, &s->sums);
 	if (s->space == NONE)
 		return;
-	m->space[s->space].pub.ledger.in[DA_STAGE_MATCH] += s->sums.in;
+	da_tally(&m->space[s->space].pub.ledger.in[DA_STAGE_MATCH], s->sums.in);
 	add_sums(&m->space[s->space].pub.ledger, &s->sums);
 }
 
@@ -273,7 +273,7 @@ static void count_physical(struct da_match *m, struct da_ledger *led, enum da_dr
 		if (phys && (r[i].has & DA_HAS_PADDR))
 			count_phys(m, &ph, &r[i]);
 		else if (why == DA_DROP_NR)
-			led->drop[DA_DROP_MISS_SPACE]++;
+			da_tally(&led->drop[DA_DROP_MISS_SPACE], 1);
 	}
 	if (why != DA_DROP_NR)
 		led->drop[why] += n;
@@ -287,7 +287,7 @@ static void count_lot(struct da_match *m, const struct da_report *r, size_t n)
 	enum da_drop why = DA_DROP_NR;
 	struct proc *p = NULL;
 
-	led->in[DA_STAGE_MATCH] += n;
+	da_tally(&led->in[DA_STAGE_MATCH], n);
 	if (m->o.virt && (r->has & DA_HAS_VADDR)) {
 		p = r->has & DA_HAS_TASK ? match_proc(m, r->pid) : NULL;
 		if (!(r->has & DA_HAS_TASK))
@@ -313,8 +313,8 @@ static void count_probed(struct da_match *m, const struct da_report *r)
 		return;
 	}
 	led = match_ledger_of(m, r->event, r->has & DA_HAS_CPU ? r->cpu : 0);
-	led->in[DA_STAGE_MATCH]++;
-	led->drop[DA_DROP_MISS_PROBE]++;
+	da_tally(&led->in[DA_STAGE_MATCH], 1);
+	da_tally(&led->drop[DA_DROP_MISS_PROBE], 1);
 	if (m->o.accumulate && (r->has & DA_HAS_TASK) && (r->has & DA_HAS_TIME))
 		da_match_observe(m, r->event, r->pid, r->time_ns);
 }

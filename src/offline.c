@@ -196,8 +196,8 @@ static void emit(void *ctx, const struct da_report *r, struct da_ledger *l)
 	struct da_offline *o = ctx;
 
 	/* no buffer stands between here and the match layer: every report passes the ring */
-	l->in[DA_STAGE_RING]++;
-	l->out[DA_STAGE_RING]++;
+	da_tally(&l->in[DA_STAGE_RING], 1);
+	da_tally(&l->out[DA_STAGE_RING], 1);
 	o->emitted++;
 	if (o->weight) {
 		struct step_weight *w = &o->weight[r->event];

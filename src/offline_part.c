@@ -204,8 +204,8 @@ static size_t emit_many(void *ctx, const struct da_report *r, size_t n, struct d
 	while (o->opts->report && i < n && !w->finished)
 		w->finished = !o->opts->report(o->opts->ctx, o, &r[i++]);
 	n = o->opts->report ? i : n;
-	l->in[DA_STAGE_RING] += n;
-	l->out[DA_STAGE_RING] += n;
+	da_tally(&l->in[DA_STAGE_RING], n);
+	da_tally(&l->out[DA_STAGE_RING], n);
 	da_match_reports(w->match, r, n);
 	return n;
 }

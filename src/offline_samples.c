@@ -87,8 +87,8 @@ static void emit(void *ctx, const struct da_report *r, struct da_ledger *l)
 {
 	struct shard *p = ctx;
 
-	l->in[DA_STAGE_RING]++;
-	l->out[DA_STAGE_RING]++;
+	da_tally(&l->in[DA_STAGE_RING], 1);
+	da_tally(&l->out[DA_STAGE_RING], 1);
 	p->emitted++;
 	da_match_report(p->match, r);
 }
@@ -103,8 +103,8 @@ static void take_group(void *ctx, const struct da_report *r, size_t n, struct da
 		lo = r[i].time_ns < lo ? r[i].time_ns : lo;
 		hi = r[i].time_ns > hi ? r[i].time_ns : hi;
 	}
-	l->in[DA_STAGE_RING] += n;
-	l->out[DA_STAGE_RING] += n;
+	da_tally(&l->in[DA_STAGE_RING], n);
+	da_tally(&l->out[DA_STAGE_RING], n);
 	p->samples += n;
 	seen(p, r->event, r->cpu, lo, hi);
 	da_match_reports(p->match, r, n);
