@@ -16,10 +16,8 @@ static const char *const how_names[DA_HOW_NR] = {
 };
 
 static const char *const regions_names[DA_REGIONS_NR] = {
-	[DA_REGIONS_VMA] = "vma",
-	[DA_REGIONS_FIXED] = "fixed",
-	[DA_REGIONS_DENSITY] = "density",
-	[DA_REGIONS_DAMON] = "damon",
+	[DA_REGIONS_VMA] = "vma",         [DA_REGIONS_FIXED] = "fixed",
+	[DA_REGIONS_DENSITY] = "density", [DA_REGIONS_DAMON] = "damon",
 	[DA_REGIONS_KERNEL] = "kernel",
 };
 

@@ -41,6 +41,10 @@ rows = clip([(int(a, 16), int(b, 16), sum(c or 0 for c in cells) / (int(b, 16) -
              for (a, b), cells in zip(heat["rows"], heat["cells"])])
 k, o = hottest(damon), hottest(rows)
 
+# hotcold: the first range gets 90 %, the others share the rest
+for i, r in enumerate(ranges):
+    r["weight"] = 0.9 if i == 0 else 0.1 / (len(ranges) - 1)
+
 def error(parts):
     """Total variation over the bytes of the workload: half of the sum of |estimated - true| shares."""
     total = sum((b - a) * h for a, b, h in parts)
