@@ -70,6 +70,8 @@ enum da_producer da_producer_of(const struct da_attr *a, const char *event_name,
 	"IBS cannot leave the kernel out before Linux 6.14, and seeing it needs CAP_PERFMON or "   \
 	"kernel.perf_event_paranoid <= 1"
 
+bool da_attr_is_clock(const struct da_attr *a); /* cpu-clock, task-clock */
+
 /* Unit of an event's period, for output: "ns", "cycles", "faults", "events". */
 const char *da_event_unit(const struct da_attr *a);
 

@@ -45,7 +45,7 @@ static bool is_fault(const struct da_attr *a)
 		a->config == DA_SW_PAGE_FAULTS_MAJ || a->config == DA_SW_ALIGNMENT_FAULTS);
 }
 
-static bool is_clock(const struct da_attr *a)
+bool da_attr_is_clock(const struct da_attr *a)
 {
 	return a->type == DA_TYPE_SOFTWARE &&
 	       (a->config == DA_SW_CPU_CLOCK || a->config == DA_SW_TASK_CLOCK);
@@ -61,7 +61,7 @@ static enum da_producer of_software(const struct da_attr *a, const char *event_n
 {
 	if (is_fault(a))
 		return a->sample_type & DA_SAMPLE_ADDR ? DA_PROD_FAULT : DA_PROD_NONE;
-	if (is_clock(a))
+	if (da_attr_is_clock(a))
 		return a->sample_type & DA_SAMPLE_REGS_INTR ? DA_PROD_REGS : DA_PROD_NONE;
 	if (a->config == DA_SW_DUMMY && !strncmp(event_name, "fake", 4))
 		return DA_PROD_FAKE;
@@ -110,7 +110,7 @@ enum da_producer da_producer_of(const struct da_attr *a, const char *event_name,
 
 const char *da_event_unit(const struct da_attr *a)
 {
-	if (is_clock(a))
+	if (da_attr_is_clock(a))
 		return "ns";
 	if (is_fault(a) || (a->type == DA_TYPE_SOFTWARE && a->config == DA_SW_EMULATION_FAULTS))
 		return "faults";

@@ -64,15 +64,9 @@ bool s_attr_drop(struct da_attr *a, unsigned n, const char **name)
 	return true;
 }
 
-static bool is_clock(const struct da_attr *a)
-{
-	return a->type == DA_TYPE_SOFTWARE &&
-	       (a->config == DA_SW_CPU_CLOCK || a->config == DA_SW_TASK_CLOCK);
-}
-
 static uint64_t default_period(const struct s_event *e)
 {
-	if (is_clock(&e->attr))
+	if (da_attr_is_clock(&e->attr))
 		return CLOCK_DEFAULT_NS;
 	switch (e->spec.producer) {
 	case DA_PROD_FAULT:
@@ -94,7 +88,7 @@ static int check_rate(struct da_session *s, const struct s_event *e, struct da_e
 {
 	uint64_t ns = e->attr.sample_period;
 
-	if (!is_clock(&e->attr))
+	if (!da_attr_is_clock(&e->attr))
 		return 0;
 	if (e->attr.flags & DA_ATTR_FREQ)
 		ns = e->attr.sample_period ? 1000000000 / e->attr.sample_period : 0;

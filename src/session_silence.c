@@ -72,16 +72,10 @@ void s_silence_count(struct da_session *s)
 
 /* ---- references ---- */
 
-static bool is_clock(const struct s_event *e)
-{
-	return e->attr.type == DA_TYPE_SOFTWARE &&
-	       (e->attr.config == DA_SW_CPU_CLOCK || e->attr.config == DA_SW_TASK_CLOCK);
-}
-
 /* Does it sample as long as the CPU works? Then it is a reference for others of its kind. */
 static bool keeps_time(const struct s_event *e)
 {
-	return e->fake || is_clock(e) || e->spec.producer == DA_PROD_REGS;
+	return e->fake || da_attr_is_clock(&e->attr) || e->spec.producer == DA_PROD_REGS;
 }
 
 static bool samples_all_the_time(const struct s_event *e)
@@ -105,7 +99,8 @@ static bool reference_fits(const struct s_event *ref, const struct s_event *e)
 /* A clock that leaves out user or kernel counts all the same when nothing of it is sampled. */
 static bool counter_fits(const struct s_event *e)
 {
-	return !(is_clock(e) && (e->attr.flags & (DA_ATTR_EXCLUDE_USER | DA_ATTR_EXCLUDE_KERNEL)));
+	return !(da_attr_is_clock(&e->attr) &&
+		 (e->attr.flags & (DA_ATTR_EXCLUDE_USER | DA_ATTR_EXCLUDE_KERNEL)));
 }
 
 static void keep(const struct da_session *s, struct da_facts_cpu *out, enum da_silent_ref ref,
@@ -162,6 +157,7 @@ void s_silence_facts(const struct da_session *s, size_t cpu, size_t ev, struct d
 	if (!samples_all_the_time(e))
 		return;
 	keep(s, out, DA_SILENT_EVENTS, by_events(s, cpu, ev));
-	if (e->fake || (s->o.target == DA_TARGET_SYSTEM && is_clock(e) && counter_fits(e)))
+	if (e->fake ||
+	    (s->o.target == DA_TARGET_SYSTEM && da_attr_is_clock(&e->attr) && counter_fits(e)))
 		keep(s, out, DA_SILENT_CPUS, by_cpus(s, cpu, ev));
 }

@@ -219,8 +219,7 @@ bool vd_per_task(const struct vd_event *e)
 
 bool vd_clock(const struct da_facts_event *ev)
 {
-	return ev->producer != DA_PROD_FAKE && ev->attr.type == DA_TYPE_SOFTWARE &&
-	       (ev->attr.config == DA_SW_CPU_CLOCK || ev->attr.config == DA_SW_TASK_CLOCK);
+	return ev->producer != DA_PROD_FAKE && da_attr_is_clock(&ev->attr);
 }
 
 bool vd_hardware(const struct da_facts_event *ev)
