@@ -402,13 +402,18 @@ static bool pass(struct s_lane *l, bool last)
 {
 	struct da_session *s = l->s;
 	uint64_t epoch = atomic_load(&s->epoch), began = s_now_ns(s);
+	uint64_t until = began - VISIBLE_NS;
 	size_t got = 0;
 
+	l->behind_ns = UINT64_MAX;
 	for (size_t k = 0; k < l->nr_cpus; k++)
 		got += s_lane_drain(l, l->cpus[k], began);
-	atomic_store_explicit(&l->drained_until, last && !got ? UINT64_MAX : began - VISIBLE_NS,
+	if (l->behind_ns < until)
+		until = l->behind_ns;
+	atomic_store_explicit(&l->drained_until, last && !got ? UINT64_MAX : until,
 			      memory_order_release);
-	atomic_store(&l->epoch, epoch);
+	if (l->behind_ns == UINT64_MAX) /* else it has not seen all that was there when it began */
+		atomic_store(&l->epoch, epoch);
 	maybe_round(s, began);
 	return got;
 }

@@ -15,7 +15,8 @@ static bool is_due(const struct da_session *s, const struct s_event *e, const st
 {
 	uint64_t t = da_fake_time(e->fake, (uint32_t)c->cpu);
 
-	return t != UINT64_MAX && t <= now_ns - s->on_ns;
+	/* a pass may have begun before the events were switched on */
+	return t != UINT64_MAX && now_ns >= s->on_ns && t <= now_ns - s->on_ns;
 }
 
 static bool is_taken(struct s_event *e)
@@ -26,7 +27,8 @@ static bool is_taken(struct s_event *e)
 	return scale < 2 || n % scale == 0;
 }
 
-/* Records that are due by now, as far as they fit; whole records only. */
+/* Records that are due by now, as far as they fit; whole records only. The lane is told of the oldest that did
+ * not: unlike a ring, which holds what fits into it, a generator is never full, and may always be ahead. */
 size_t s_fake_fill(struct s_lane *l, struct s_cpu *c, uint8_t *buf, size_t cap, uint64_t now_ns)
 {
 	struct da_session *s = l->s;
@@ -53,6 +55,11 @@ size_t s_fake_fill(struct s_lane *l, struct s_cpu *c, uint8_t *buf, size_t cap, 
 			size = da_samp_build(&e->attr, DA_CTX_USER, &samp, buf + n, cap - n);
 			if (size > 0)
 				n += (size_t)size;
+		}
+		if (is_due(s, e, c, now_ns)) {
+			uint64_t t = s->on_ns + da_fake_time(e->fake, (uint32_t)c->cpu);
+
+			l->behind_ns = t < l->behind_ns ? t : l->behind_ns;
 		}
 	}
 	return n;

@@ -135,6 +135,8 @@ struct s_lane {
 	uint8_t *buf; /* drain buffer */
 	struct s_block *head, *tail;
 	size_t backlog_bytes; /* memory held by blocks */
+	uint64_t
+		behind_ns; /* the oldest record that this pass left where it was; UINT64_MAX: none */
 	_Atomic uint64_t
 		drained_until;    /* every record older than this (recording clock) was drained */
 	_Atomic uint64_t epoch;   /* last epoch in which a whole pass began and ended */
