@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "da_facts_offline.h"
+#include "evidence.h"
 
 /* The text of a file that begins as a JSON object; NULL with *rc 0: it is something else. */
 static char *json_text(const char *path, size_t *len, int *rc, struct da_error *err)
@@ -42,32 +42,20 @@ static char *json_text(const char *path, size_t *len, int *rc, struct da_error *
 static int from_recording(const char *path, struct da_compare_side *s, struct da_error *err)
 {
 	static const struct da_verdict_opts limits = {.max_drop_pct = -1, .min_valid_pct = -1};
-	/* as diagnose -i decodes */
-	struct da_offline_opts o = {.match = {.virt = true, .phys = true, .accumulate = true}};
-	struct da_facts judged, decode;
-	struct da_offline *off = NULL;
+	struct evidence ev = {.resync_bytes = -1};
 	struct da_verdict v;
-	bool recorded;
-	int rc = da_offline_open(&off, path, &o, err);
+	int rc = evidence_from_file(path, NULL, 0, true, &ev, err);
 
-	if (!rc)
-		rc = da_offline_run(off, err);
-	if (rc) {
-		da_offline_close(off);
-		return rc;
+	if (!rc && !ev.from_file)
+		rc = da_fail(err, DA_EFORMAT, 0, "%s", ev.note);
+	if (!rc && da_verdict_judge(&ev.facts, &limits, &v)) {
+		rc = da_fail(err, DA_ENOMEM, 0, "out of memory");
+	} else if (!rc) {
+		da_compare_take(s, path, &ev.facts, &v);
+		da_verdict_release(&v);
 	}
-	rc = da_facts_from_offline(da_offline_result(off), &judged, &decode, &recorded);
-	da_offline_close(off);
-	if (!rc) {
-		rc = da_verdict_judge(&judged, &limits, &v);
-		if (!rc) {
-			da_compare_take(s, path, &judged, &v);
-			da_verdict_release(&v);
-		}
-		da_facts_release(&judged);
-		da_facts_release(&decode);
-	}
-	return rc ? da_fail(err, DA_ENOMEM, 0, "out of memory") : 0;
+	evidence_release(&ev);
+	return rc;
 }
 
 int baseline_read(const char *path, struct da_compare_side *s, struct da_error *err)

@@ -310,8 +310,5 @@ int coverage_run(const struct opts_events *o, char *const argv[], int argc, bool
 	}
 	free(specs);
 	free(text);
-	if (!rc)
-		return 0;
-	fprintf(stderr, "damon-attrs: error: %s\n", err.msg);
-	return run_error_status(&err);
+	return rc ? run_failed(&err) : 0;
 }

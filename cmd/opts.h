@@ -60,6 +60,9 @@ int opts_buffer(const char *s, struct da_buffer *out);
 /* Adds to a list of texts, which are not copied. 0 or -DA_ENOMEM. */
 int opts_add_text(const char ***list, size_t *nr, const char *text);
 
+/* Length of the first event of "a,b": up to a comma, but not one between slashes (perf's rule). */
+size_t opts_event_len(const char *text);
+
 /* ---- events and target ---- */
 
 struct opts_events {

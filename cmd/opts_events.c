@@ -31,6 +31,16 @@ enum {
 	OPT_PERIOD
 };
 
+size_t opts_event_len(const char *text)
+{
+	bool inside = false;
+	size_t n;
+
+	for (n = 0; text[n] && (text[n] != ',' || inside); n++)
+		inside ^= text[n] == '/';
+	return n;
+}
+
 /* clang-format off */
 static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "What to sample:", 2},

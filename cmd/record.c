@@ -106,12 +106,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static int fail(const struct da_error *err)
-{
-	fprintf(stderr, "damon-attrs: error: %s\n", err->msg);
-	return run_error_status(err);
-}
-
 static void print_counters(const struct da_session *s, const char *end)
 {
 	struct da_ledger l = da_session_ledger(s);
@@ -247,18 +241,18 @@ static int record(struct args *a, int argc, char **argv)
 
 	if (!text) {
 		da_fail(&err, DA_ENOMEM, 0, "out of memory");
-		return fail(&err);
+		return run_failed(&err);
 	}
 	rc = da_spec_parse(text, &specs, &run.session.nr_specs, why, sizeof(why), &err);
 	if (why[0] && !a->quiet)
 		fprintf(stderr, "%s%s", why, why[strlen(why) - 1] == '\n' ? "" : "\n");
 	if (rc) {
-		status = fail(&err);
+		status = run_failed(&err);
 		goto out;
 	}
 	rc = a->damon ? add_damon(&specs, &run.session.nr_specs, &err) : 0;
 	if (rc) {
-		status = fail(&err);
+		status = run_failed(&err);
 		goto out;
 	}
 	json = options_json(a, text);
@@ -285,7 +279,7 @@ static int record(struct args *a, int argc, char **argv)
 	if (rc && err.sys == EPIPE && !strcmp(a->output, "-")) {
 		status = 1; /* the reader of the pipe has gone: nobody to tell */
 	} else if (rc) {
-		status = fail(&err);
+		status = run_failed(&err);
 		if (res.exec_failed)
 			status = target_exit_status(res.command_status);
 	} else {

@@ -135,21 +135,16 @@ static error_t add(struct list *l, const char *item, size_t len)
 	return l->items[l->nr] ? (l->nr++, 0) : ENOMEM;
 }
 
-/* "a,b" with perf's rule: a comma between slashes belongs to the event. */
 static error_t add_events(struct list *l, const char *text)
 {
-	const char *first = text;
-	bool inside = false;
-	error_t rc = 0;
+	for (;;) {
+		size_t n = opts_event_len(text);
+		error_t rc = add(l, text, n);
 
-	for (; *text && !rc; text++) {
-		inside ^= *text == '/';
-		if (*text != ',' || inside)
-			continue;
-		rc = add(l, first, (size_t)(text - first));
-		first = text + 1;
+		if (rc || !text[n])
+			return rc;
+		text += n + 1;
 	}
-	return rc ? rc : add(l, first, (size_t)(text - first));
 }
 
 static void release(struct list *l)

@@ -20,6 +20,12 @@ int run_error_status(const struct da_error *err)
 	return err->code == DA_EUSAGE ? 2 : 1;
 }
 
+int run_failed(const struct da_error *err)
+{
+	fprintf(stderr, "damon-attrs: error: %s\n", err->msg);
+	return run_error_status(err);
+}
+
 static void message(void *ctx, int level, const char *text)
 {
 	const struct run_opts *o = ctx;

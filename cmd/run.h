@@ -43,5 +43,7 @@ struct run_result {
 int run_session(struct run_opts *o, struct run_result *res, struct da_error *err);
 /* Exit status for an error code: 2 for usage, 1 otherwise. */
 int run_error_status(const struct da_error *err);
+/* The same, with the message printed. */
+int run_failed(const struct da_error *err);
 
 #endif
