@@ -32,7 +32,7 @@ else
 pkg_config := $(PKG_CONFIG)
 endif
 
-packages := libtraceevent capstone libelf libdw libzstd zlib json-c numa
+packages := libtraceevent capstone libelf libzstd zlib json-c
 missing := $(shell for p in $(packages); do $(pkg_config) --exists $$p 2>/dev/null || echo $$p; done)
 found := $(filter-out $(missing),$(packages))
 libcheck := $(shell $(pkg_config) --exists check 2>/dev/null && $(pkg_config) --libs check)
