@@ -4,41 +4,12 @@
 # script and perf report of the same recording, one after the other; peak memory of each and what it may be;
 # how time and memory grow with the file; and, if the ratios are not reached, where the time goes. SAMPLES=N sets
 # how many (5000000), ROUNDS=N of how many runs the best counts (3). Read the ratios, not the times.
-set -u
-: "${DA:?the program to measure: run this through make bench}"
-: "${DA_SRC:?run this through make bench}"
+. "${DA_SRC:?run this through make bench}/tests/bench/common.bash"
 samples=${SAMPLES:-5000000}
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/bench.XXXXXX") || exit 1
-trap 'rm -rf "$tmp"' EXIT
-trap 'exit 1' HUP INT TERM
-"${CC:-gcc}" -std=c17 -D_GNU_SOURCE -O2 -I"$DA_SRC/include" -I"$DA_SRC/tests" -o "$tmp/gen" \
-	"$DA_SRC/tests/bench/gen_addr_data.c" "$DA_SRC/tests/perfgen.c" || exit 1
-
-# run NAME COMMAND...: elapsed and CPU seconds, peak KiB, into the variables elapsed, cpu, peak; best of the rounds
-run() {
-	local name=$1
-	shift
-	python3 - "${ROUNDS:-3}" "$@" >"$tmp/out" 2>"$tmp/err" <<'PY' || { echo "failed: $*"; cat "$tmp/err"; exit 1; }
-import os, subprocess, sys, time
-best = None
-for i in range(int(sys.argv[1])):
-    t = time.monotonic()
-    p = subprocess.Popen(sys.argv[2:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, use = os.wait4(p.pid, 0)
-    p.returncode = 0
-    got = (time.monotonic() - t, use.ru_utime + use.ru_stime, use.ru_maxrss)
-    if status:
-        sys.exit("exit status %d" % status)
-    best = got if best is None else tuple(min(a, b) for a, b in zip(best, got))
-print("%.3f %.3f %d" % best)
-PY
-	read -r elapsed cpu peak <"$tmp/out"
-	printf '%-40s %8s s %8s s %6s MiB\n' "$name" "$elapsed" "$cpu" "$((peak / 1024))"
-}
-
-"$tmp/gen" "$tmp/file" "$samples" >/dev/null || exit 1
+generator addr
+"$tmp/gen_addr" "$tmp/file" "$samples" >/dev/null || exit 1
 echo "$samples samples, $(($(stat -c %s "$tmp/file") >> 20)) MiB, $(nproc) CPUs"
-printf '%-40s %10s %10s %10s\n' "" elapsed CPU "peak"
+run_head
 run "damon-attrs report, 1 thread" "$DA" report -q -i "$tmp/file" --threads 1 -o /dev/null
 one=$elapsed one_cpu=$cpu one_peak=$peak
 run "damon-attrs report, all" "$DA" report -q -i "$tmp/file" -o /dev/null
@@ -62,18 +33,15 @@ if command -v perf >/dev/null; then
 	compare "perf report"
 	if [ $reached = 0 ]; then
 		echo "the aim is 5 with 1 thread and 10 with all; where 1 thread's time goes:"
-		perf record -q -e cpu-clock -F 4999 -o "$tmp/profile" -- \
-			"$DA" report -q -i "$tmp/file" --threads 1 -o /dev/null >/dev/null 2>&1
-		perf report -i "$tmp/profile" --stdio -g none --percent-limit 2 2>/dev/null |
-			grep -v -e '^#' -e '^$'
+		profile
 	fi
 else
 	echo "perf is not installed: nothing to compare with"
 fi
-rm -f "$tmp/file" "$tmp/profile"
+rm -f "$tmp/file"
 
 echo "as the file grows:"
 for mib in 50 100 200 400; do
-	"$tmp/gen" "$tmp/file" $((mib * 13107)) >/dev/null || exit 1 # 80 bytes a sample
+	"$tmp/gen_addr" "$tmp/file" $((mib * 13107)) >/dev/null || exit 1 # 80 bytes a sample
 	run "  $mib MiB, 1 thread" "$DA" report -q -i "$tmp/file" --threads 1 -o /dev/null
 done

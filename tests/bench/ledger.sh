@@ -4,12 +4,8 @@
 # with its counters compiled out (-DDA_NO_COUNT), in turns on one thread; CPU time as a ratio. The regions of both
 # must be the same, and the second must count no sample (of match it still counts what regions are sorted by).
 # SAMPLES=N sets the size (2000000), ROUNDS=N the turns (7). A difference below the spread of a line is noise.
-set -u
-: "${DA_SRC:?run this through make bench}"
+. "${DA_SRC:?run this through make bench}/tests/bench/common.bash"
 samples=${SAMPLES:-2000000}
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/bench.XXXXXX") || exit 1
-trap 'rm -rf "$tmp"' EXIT
-trap 'exit 1' HUP INT TERM
 
 # Both are built here: the program to measure may have been built with other flags.
 build() { # NAME CPPFLAGS
@@ -18,10 +14,8 @@ build() { # NAME CPPFLAGS
 }
 build on ''
 build off -DDA_NO_COUNT
-for kind in addr spe; do
-	"${CC:-gcc}" -std=c17 -D_GNU_SOURCE -O2 -I"$DA_SRC/include" -I"$DA_SRC/tests" -o "$tmp/gen_$kind" \
-		"$DA_SRC/tests/bench/gen_${kind}_data.c" "$DA_SRC/tests/perfgen.c" || exit 1
-done
+generator addr
+generator spe
 "$tmp/gen_addr" "$tmp/addr" "$samples" >/dev/null || exit 1
 "$tmp/gen_spe" "$tmp/spe" $((samples >> 14)) >/dev/null || exit 1 # MiB of records of some 64 bytes
 
