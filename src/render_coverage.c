@@ -143,29 +143,6 @@ void da_render_coverage_json(FILE *f, const struct da_coverage *c)
 	da_json_finish(&w);
 }
 
-/* Words from column `at` on, the next lines too. */
-static void put_indented(FILE *f, const char *text, size_t at, size_t width)
-{
-	size_t column = at;
-
-	while (*text) {
-		size_t n = strcspn(text, " ");
-		char word[320];
-
-		snprintf(word, sizeof(word), "%.*s", (int)n, text);
-		if (column > at && column + 1 + n > width) {
-			fprintf(f, "\n%*s", (int)at, "");
-			column = at;
-		} else if (column > at) {
-			fputc(' ', f);
-			column++;
-		}
-		column += put_text(f, word, 0, false);
-		text += n;
-		text += strspn(text, " ");
-	}
-}
-
 void da_render_sources_text(FILE *f, const struct da_source *s, size_t nr, unsigned width)
 {
 	size_t columns = width ? width : 80;
@@ -179,7 +156,7 @@ void da_render_sources_text(FILE *f, const struct da_source *s, size_t nr, unsig
 			snprintf(line, sizeof(line), "%s; %s", s[i].address, s[i].note);
 		else
 			snprintf(line, sizeof(line), "%s", s[i].note);
-		put_indented(f, line, 20, columns);
+		put_filled(f, line, 20, 20, columns);
 		fputc('\n', f);
 	}
 }

@@ -138,9 +138,9 @@ size_t put_text(FILE *f, const char *text, size_t limit, bool utf8)
 	return used + put_upto(f, &text, SIZE_MAX);
 }
 
-void put_wrapped(FILE *f, const char *text, size_t indent, size_t width)
+void put_filled(FILE *f, const char *text, size_t at, size_t hang, size_t width)
 {
-	size_t at = 0;
+	bool begun = false;
 	char word[256];
 
 	while (*(text += strspn(text, " "))) {
@@ -150,19 +150,24 @@ void put_wrapped(FILE *f, const char *text, size_t indent, size_t width)
 		memcpy(word, text, n);
 		word[n] = '\0';
 		columns = text_columns(word);
-		if (!at) {
-			fprintf(f, "%*s", (int)indent, "");
-			at = indent;
-		} else if (at + 1 + columns > width) {
-			fprintf(f, "\n%*s", (int)indent + 4, "");
-			at = indent + 4;
-		} else {
+		if (begun && at + 1 + columns > width) {
+			fprintf(f, "\n%*s", (int)hang, "");
+			at = hang;
+		} else if (begun) {
 			fputc(' ', f);
 			at++;
 		}
+		begun = true;
 		at += put_text(f, word, 0, true);
 		text += n;
 	}
+}
+
+void put_wrapped(FILE *f, const char *text, size_t indent, size_t width)
+{
+	if (*(text += strspn(text, " ")))
+		fprintf(f, "%*s", (int)indent, "");
+	put_filled(f, text, indent, indent + 4, width);
 }
 
 const char *label_name(const char *label)

@@ -31,6 +31,8 @@ size_t put_text(FILE *f, const char *text, size_t columns, bool utf8);
 /* One paragraph of words, broken at `width` columns; its first line begins at column `indent`, the others 4
  * columns further. Words are shown as put_text() shows them; the line is not ended. */
 void put_wrapped(FILE *f, const char *text, size_t indent, size_t width);
+/* The same on a line that is at column `at` already; its other lines begin at column `hang`. */
+void put_filled(FILE *f, const char *text, size_t at, size_t hang, size_t width);
 /* Columns that put_text() would use without a limit. */
 size_t text_columns(const char *text);
 /* "Process 4711 ", with its id in its own namespace where that is another. */
