@@ -20,8 +20,9 @@
 #define PIECE 128
 #define ANCHOR                                                                                     \
 	32 /* in a piece every so many elements are a candidate too: a slow slope is seen later */
-#define LOGS 4096 /* small counts and lengths, which are most, have their logarithm in a table */
-#define MANY 64   /* so many elements are worth one */
+#define LOGS    4096 /* small counts and lengths, which are most, have their logarithm in a table */
+#define MANY    64   /* so many elements are worth one */
+#define ROUNDED 0.001 /* sums of logarithms may be off by this */
 
 /* P(a uniform density is cut at all) = 5 %, by the fit in Scargle et al. 2013, eq. 21. */
 double da_density_penalty(uint64_t n)
@@ -38,10 +39,11 @@ struct axis {
 	double log_unit; /* ... whose log this is */
 	double log_length;
 	double penalty;
+	double slack; /* by how much one piece may fit better than its two halves */
 	uint64_t length;
 	/* of the pass under way */
-	double *best;
-	size_t *from;
+	double *best, *value;
+	size_t *from, *begin;
 };
 
 static double log_of(const struct axis *a, uint64_t n)
@@ -81,23 +83,35 @@ static double fit(const struct axis *a, size_t i, size_t j)
 	return sum;
 }
 
-/* Cuts at[0 .. nr], positions of elements; the inner cuts that are best replace it. Returns the number of
- * pieces left: at[0] and at[pieces] are the ends as before. */
+/*
+ * Cuts at[0 .. nr], positions of elements; the inner cuts that are best replace it. Returns the number of
+ * pieces left: at[0] and at[pieces] are the ends as before.
+ *
+ * Two rates never fit worse than one, but for what fit() takes off each: fit(i, k) <= fit(i, j) + fit(j, k) + slack.
+ * So an i that is behind best[j] by more than that can begin no best piece beyond j, and is looked at no more
+ * (Killick et al. 2012, theorem 3.1).
+ */
 static size_t cut(struct axis *a, size_t *at, size_t nr)
 {
-	size_t i, j, n = 0;
+	size_t i, j, k, kept, n = 0, begins = 1;
 
 	a->best[0] = 0;
+	a->begin[0] = 0;
 	for (j = 1; j <= nr; j++) {
 		a->best[j] = -INFINITY;
-		for (i = 0; i < j; i++) {
-			double v = a->best[i] + fit(a, at[i], at[j]) - a->penalty;
-
-			if (v > a->best[j]) {
-				a->best[j] = v;
+		for (k = 0; k < begins; k++) {
+			i = a->begin[k];
+			a->value[k] = a->best[i] + fit(a, at[i], at[j]);
+			if (a->value[k] - a->penalty > a->best[j]) {
+				a->best[j] = a->value[k] - a->penalty;
 				a->from[j] = i;
 			}
 		}
+		for (k = kept = 0; k < begins; k++)
+			if (a->value[k] + a->slack >= a->best[j])
+				a->begin[kept++] = a->begin[k];
+		a->begin[kept] = j;
+		begins = kept + 1;
 	}
 	for (j = nr; j; j = a->from[j])
 		n++;
@@ -164,13 +178,15 @@ static size_t join(struct axis *a, size_t *at, size_t nr)
 static int prepare(struct axis *a)
 {
 	size_t nr = a->in->nr, events = a->in->nr_events, i, e;
-	uint64_t bits = 0;
+	uint64_t bits = 0, shortest = a->in->edge[1] - a->in->edge[0];
 
 	a->sum = calloc((nr + 1) * events + 1, sizeof(*a->sum));
 	a->log_all = calloc(events + 1, sizeof(*a->log_all));
 	a->best = calloc(EXACT + 1, sizeof(*a->best));
+	a->value = calloc(EXACT + 1, sizeof(*a->value));
 	a->from = calloc(2 * (EXACT + 1) + 1, sizeof(*a->from));
-	if (!a->sum || !a->log_all || !a->best || !a->from)
+	a->begin = calloc(EXACT + 1, sizeof(*a->begin));
+	if (!a->sum || !a->log_all || !a->best || !a->value || !a->from || !a->begin)
 		return -DA_ENOMEM;
 	for (i = 0; i < nr; i++)
 		for (e = 0; e < events; e++)
@@ -184,9 +200,15 @@ static int prepare(struct axis *a)
 	}
 	a->penalty *= a->in->scale > 0 ? a->in->scale : 1;
 	for (i = 1; i < nr; i++)
+		if (a->in->edge[i + 1] - a->in->edge[i] < shortest)
+			shortest = a->in->edge[i + 1] - a->in->edge[i];
+	for (i = 1; i < nr; i++)
 		bits |= a->in->edge[i] - a->in->edge[0];
 	a->length = a->in->edge[nr] - a->in->edge[0];
 	a->log_length = log((double)a->length);
+	a->slack = ROUNDED;
+	for (e = 0; e < events; e++)
+		a->slack += 2 * fmax(a->log_length - log((double)shortest) - a->log_all[e], 0);
 	bits |= a->length;
 	while (a->unit < 63 && !(bits >> a->unit & 1))
 		a->unit++;
@@ -207,7 +229,9 @@ static void release(struct axis *a)
 	free(a->log_all);
 	free(a->logs);
 	free(a->best);
+	free(a->value);
 	free(a->from);
+	free(a->begin);
 }
 
 long da_density_cuts(const struct da_density_in *in, size_t *cuts)

@@ -141,6 +141,14 @@ START_TEST(empty)
 }
 END_TEST
 
+/* What a piece of so many of `nr` pages with so many of all samples is worth. */
+static double piece(uint64_t samples, size_t pages, size_t nr, uint64_t all)
+{
+	double room = log((double)nr / (double)pages / (double)all);
+
+	return samples ? (double)samples * (log((double)samples) + room) - fmax(room, 0) : 0;
+}
+
 static double value(const uint64_t *n, size_t nr, unsigned mask, uint64_t all, double penalty)
 {
 	double v = 0;
@@ -148,16 +156,12 @@ static double value(const uint64_t *n, size_t nr, unsigned mask, uint64_t all, d
 
 	for (size_t i = 1; i <= nr; i++) {
 		uint64_t sum = 0;
-		double room;
 
 		if (i < nr && !(mask >> (i - 1) & 1))
 			continue;
 		for (size_t k = first; k < i; k++)
 			sum += n[k];
-		room = log((double)nr / (double)(i - first) / (double)all);
-		if (sum)
-			v += (double)sum * (log((double)sum) + room) - (room > 0 ? room : 0);
-		v -= penalty;
+		v += piece(sum, i - first, nr, all) - penalty;
 		first = i;
 	}
 	return v;
@@ -185,6 +189,51 @@ START_TEST(best_of_all)
 		}
 		ck_assert_double_ge(value(p.count, 12, mine, all, da_density_penalty(all)),
 				    best - 1e-6);
+		release(&p);
+	}
+}
+END_TEST
+
+/* The cuts of one pass are the best there are, however many begins are passed over: against a program that
+ * looks at all of them. Dense and sparse, flat and in steps. */
+START_TEST(none_passed_over)
+{
+	enum { PAGES = 700 };
+	static double best[PAGES + 1];
+	uint64_t before[PAGES + 1] = {0};
+
+	seed = 11;
+	for (unsigned round = 0; round < 12; round++) {
+		struct pages p = pages_of(PAGES);
+		unsigned step = round % 4 ? 20 * (round % 4) : PAGES, most = round < 6 ? 2 : 200;
+		uint64_t rate = 0;
+		double mine = 0, penalty;
+		size_t first = 0;
+
+		for (size_t i = 0; i < PAGES; i++) {
+			if (i % step == 0)
+				rate = 1 + next() % most;
+			p.count[i] = next() % (2 * rate);
+			before[i + 1] = before[i] + p.count[i];
+		}
+		penalty = da_density_penalty(before[PAGES]);
+		for (size_t j = 1; j <= PAGES; j++) {
+			best[j] = -INFINITY;
+			for (size_t i = 0; i < j; i++)
+				best[j] = fmax(best[j], best[i] - penalty +
+								piece(before[j] - before[i], j - i,
+								      PAGES, before[PAGES]));
+		}
+		cut(&p);
+		for (long i = 0; i <= p.nr_cuts; i++) {
+			size_t end = i < p.nr_cuts ? p.cuts[i] : PAGES;
+
+			mine += piece(before[end] - before[first], end - first, PAGES,
+				      before[PAGES]) -
+				penalty;
+			first = end;
+		}
+		ck_assert_double_ge(mine, best[PAGES] - 1e-3);
 		release(&p);
 	}
 }
@@ -247,6 +296,7 @@ int main(void)
 	tcase_add_test(t, few_samples);
 	tcase_add_test(t, empty);
 	tcase_add_test(t, best_of_all);
+	tcase_add_test(t, none_passed_over);
 	tcase_add_test(t, long_axis);
 	tcase_add_test(t, several_events);
 	tcase_set_timeout(t, 240);
