@@ -89,7 +89,7 @@ sources := $(wildcard $(addsuffix /*.[ch],include src decoders cmd tests tests/*
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check test check-guest guest guest-programs layers headers unit golden replay live demo run-demo bench \
+.PHONY: all check test print-ldlibs check-guest guest guest-programs layers headers unit golden replay live demo run-demo bench \
 	bench-regions fuzz fuzz-run format \
 	format-check install clean setup help FORCE
 
@@ -165,6 +165,9 @@ check-cross: ## unit tests on arm64 and on a big-endian machine, emulated
 KINDS ?= layers headers docs unit golden replay live
 test: all $(O)/libda-alone $(tests) $(replays) ## the same with what is installed (KINDS='unit golden' runs these)
 	@$(run_tests) $(KINDS)
+
+print-ldlibs: # for tests that link programs of their own with $(lib)
+	@echo '$(ldlibs)'
 
 layers headers: ## only the direction rules; only: every header compiles alone
 	@tests/check-$@.sh

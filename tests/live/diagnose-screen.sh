@@ -6,6 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 need python3
 need_root
+python3 -c 'import pty; pty.openpty()' 2>/dev/null || skip "no terminal can be had (is devpts mounted?)"
 
 # screen VERDICT CHECK CAUSE DIAGNOSE-ARGUMENT...
 screen() {

@@ -15,6 +15,6 @@ build() {
 	# shellcheck disable=SC2046
 	"${CC:-gcc}" -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra "${flags[@]}" -I"$DA_SRC/include" -o "$built" \
 		"$DA_SRC/tests/live/$1" "$lib" -Wl,--as-needed \
-		$(pkg-config --libs capstone libelf libdw libzstd zlib json-c) -lpthread ||
+		$(make -s --no-print-directory -C "$DA_SRC" print-ldlibs) ||
 		fail "cannot compile $1"
 }
