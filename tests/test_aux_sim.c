@@ -15,17 +15,17 @@
 #include "aux_sim.h"
 #include "da_decoder.h"
 #include "da_session.h"
+#include "folder.h"
 
 #define TRUNCATED 1u
 #define PARTIAL   4u
 #define COLLISION 8u
 
-static char dir[64], file[96];
+static char dir[200], file[232];
 
 static void make_dir(void)
 {
-	snprintf(dir, sizeof(dir), "/tmp/da-aux-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	test_folder(dir, sizeof(dir));
 	snprintf(file, sizeof(file), "%s/f", dir);
 }
 

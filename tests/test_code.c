@@ -28,6 +28,7 @@
 #include "code_priv.h"
 #include "da_code.h"
 #include "da_error.h"
+#include "folder.h"
 
 #define PAGE  4096u
 #define MS    1000000ULL
@@ -37,7 +38,7 @@
 
 /* ---- making things ---- */
 
-static char dir[64];
+static char dir[200];
 static struct da_tasks *tasks;
 static struct da_code_store *store;
 static struct da_code *code;
@@ -73,8 +74,7 @@ static void open_store(bool live)
 
 static void setup(void)
 {
-	snprintf(dir, sizeof(dir), "/tmp/test_code.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	test_folder(dir, sizeof(dir));
 	tasks = da_tasks_new();
 	ck_assert_ptr_nonnull(tasks);
 }
@@ -89,7 +89,7 @@ static void close_store(void)
 
 static void teardown(void)
 {
-	char cmd[100];
+	char cmd[232];
 
 	close_store();
 	da_tasks_free(tasks);
@@ -116,11 +116,11 @@ static void fill_movs(uint8_t *at, size_t n, uint8_t version)
 
 static const char *in_dir(const char *name)
 {
-	static char path[4][128];
+	static char path[4][256];
 	static unsigned turn;
 	char *p = path[turn++ % 4];
 
-	snprintf(p, 128, "%s/%s", dir, name);
+	snprintf(p, 256, "%s/%s", dir, name);
 	return p;
 }
 

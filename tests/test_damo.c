@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "da_damo.h"
+#include "folder.h"
 #include "zlib_stream.h"
 
 #define SEC 1000000000ull
@@ -343,8 +344,8 @@ END_TEST
 START_TEST(written_and_read)
 {
 	struct da_damo_out *o = da_damo_out_new(5000, 100000, 1000000);
-	char name[] = "/tmp/test_damo.XXXXXX";
-	int fd = mkstemp(name);
+	char name[256];
+	int fd = test_file(name, sizeof(name));
 	FILE *f = fdopen(fd, "w");
 	struct da_damon *d = NULL;
 	struct da_error err = {0};

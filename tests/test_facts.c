@@ -16,19 +16,17 @@
 #include "da_facts_json.h"
 #include "da_facts_offline.h"
 #include "facts_priv.h"
+#include "folder.h"
 
 /* ---- crafted machines ---- */
 
 struct machine {
-	char root[64];
+	char root[200];
 };
 
 static void new_root(struct machine *m)
 {
-	const char *tmp = getenv("TMPDIR");
-
-	snprintf(m->root, sizeof(m->root), "%.40s/facts.XXXXXX", tmp ? tmp : "/tmp");
-	ck_assert_ptr_nonnull(mkdtemp(m->root));
+	test_folder(m->root, sizeof(m->root));
 }
 
 static void file(const struct machine *m, const char *path, const char *text)
@@ -51,7 +49,7 @@ static void file(const struct machine *m, const char *path, const char *text)
 
 static void remove_root(const struct machine *m)
 {
-	char command[128];
+	char command[232];
 
 	snprintf(command, sizeof(command), "rm -rf '%s'", m->root);
 	ck_assert_int_eq(system(command), 0);

@@ -10,9 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "session_priv.h"
 
-static char dir[64], list[96], file[96];
+static char dir[200], list[232], file[232];
 static char said[4096];
 
 static void online(const char *cpus)
@@ -26,8 +27,7 @@ static void online(const char *cpus)
 
 static void setup(void)
 {
-	snprintf(dir, sizeof(dir), "/tmp/da-hotplug-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	test_folder(dir, sizeof(dir));
 	snprintf(list, sizeof(list), "%s/online", dir);
 	snprintf(file, sizeof(file), "%s/data", dir);
 	said[0] = '\0';

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "da_pmu.h"
+#include "folder.h"
 #include "pmu_priv.h"
 
 #define UK (DA_ATTR_EXCLUDE_KERNEL)
@@ -67,10 +68,7 @@ static void put(const char *path, const char *text)
 /* The common ground: what every Linux has. */
 static void setup(void)
 {
-	const char *tmp = getenv("TMPDIR");
-
-	snprintf(root, sizeof(root), "%s/test_pmu.XXXXXX", tmp ? tmp : "/tmp");
-	ck_assert_ptr_nonnull(mkdtemp(root));
+	test_folder(root, sizeof(root));
 	snprintf(devices, sizeof(devices), "%s/devices", root);
 	snprintf(tracing, sizeof(tracing), "%s/tracing", root);
 	snprintf(nowhere, sizeof(nowhere), "%s/nowhere", root);

@@ -4,6 +4,7 @@
  * the failures of create, bind and enable. Real events are tested live.
  */
 #include "da_session.h"
+#include "folder.h"
 
 #include <check.h>
 #include <inttypes.h>
@@ -12,12 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static char dir[64], file[96];
+static char dir[200], file[232];
 
 static void make_dir(void)
 {
-	snprintf(dir, sizeof(dir), "/tmp/da-session-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	test_folder(dir, sizeof(dir));
 	snprintf(file, sizeof(file), "%s/f", dir);
 }
 

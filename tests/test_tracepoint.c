@@ -15,6 +15,7 @@
 #include "da_offline.h"
 #include "da_own.h"
 #include "da_tracepoint.h"
+#include "folder.h"
 #include "perfgen.h"
 
 #define LOCAL_BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
@@ -560,7 +561,7 @@ END_TEST
 
 /* ---- tracefs ---- */
 
-static char dir[64];
+static char dir[200];
 
 static void put_path(const char *name, const char *text)
 {
@@ -582,15 +583,14 @@ static void put_path(const char *name, const char *text)
 START_TEST(from_tracefs)
 {
 	char *a = text_of("damon_aggregated", 767, with_age), *b = text_of("other", 5, kinds),
-	     cmd[128];
+	     cmd[232];
 	const uint64_t ids[] = {767, 5}, unknown[] = {5, 6};
 	struct da_tracepoints *t = da_tracepoints_new();
 	struct da_error err = {0};
 	uint8_t *data;
 	size_t len;
 
-	snprintf(dir, sizeof(dir), "/tmp/test_tracepoint.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	test_folder(dir, sizeof(dir));
 	ck_assert_int_eq(da_tracing_data(dir, ids, 2, &data, &len, &err), -DA_ENOENT);
 	put_path("events/header_page", "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n");
 	put_path("events/header_event", "# none\n");

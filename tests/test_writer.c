@@ -4,6 +4,7 @@
  * mode, and the existing file that becomes .old. What perf makes of it is tested live.
  */
 #include "da_perfdata.h"
+#include "folder.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -14,12 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-static char dir[64];
+static char dir[200];
 
 static void make_dir(void)
 {
-	snprintf(dir, sizeof(dir), "/tmp/da-writer-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	test_folder(dir, sizeof(dir));
 	ck_assert(!chdir(dir));
 }
 
