@@ -238,10 +238,13 @@ int da_session_facts(struct da_session *s, struct da_facts *f)
 	f->counters_zero = true;
 	f->no_old_state = true;
 	f->unit_held = s->unit_held;
-	snprintf(f->target_text, sizeof(f->target_text), "%s",
-		 s->o.target == DA_TARGET_SYSTEM ? "system-wide" : "");
-	if (s->nr_ids)
-		snprintf(f->target_text, sizeof(f->target_text), "pid %d", s->ids[0]);
+	/* what was asked for: of a process that does not exist, no thread was found */
+	if (s->o.nr_ids > 1)
+		snprintf(f->target_text, sizeof(f->target_text), "%d and %zu more", s->o.ids[0],
+			 s->o.nr_ids - 1);
+	else if (s->o.nr_ids || s->nr_ids)
+		snprintf(f->target_text, sizeof(f->target_text), "%d",
+			 s->o.nr_ids ? s->o.ids[0] : s->ids[0]);
 	f->duration_ns = s->stop_ns > s->start_ns ? s->stop_ns - s->start_ns : 0;
 	f->disabled_before_drain = s->disabled_before_drain;
 	f->released_all = s->released_all;

@@ -275,9 +275,15 @@ enum da_result vd_env_target(const struct vd_event *e, struct da_check *c)
 	bool listed = f->target == DA_TARGET_PID || f->target == DA_TARGET_TID;
 	struct da_cause *k;
 
-	vd_evidence(c, "target: %s%s%.100s; %" PRIu64 " of %" PRIu64 " opens found no such task",
-		    target_kind(f->target), f->target_text[0] ? " " : "", f->target_text, gone,
-		    e->sum.in[DA_STAGE_CREATE]);
+	if (e->sum.in[DA_STAGE_CREATE])
+		vd_evidence(c,
+			    "target: %s%s%.100s; %" PRIu64 " of %" PRIu64
+			    " opens found no such task",
+			    target_kind(f->target), f->target_text[0] ? " " : "", f->target_text,
+			    gone, e->sum.in[DA_STAGE_CREATE]);
+	else
+		vd_evidence(c, "target: %s%s%.100s; 0 opens tried", target_kind(f->target),
+			    f->target_text[0] ? " " : "", f->target_text);
 	/* A command is our own child. A thread that ended between listing and opening is no failure while
 	 * others were opened. */
 	if ((!listed || f->target_ok) && (!gone || e->sum.out[DA_STAGE_CREATE]))

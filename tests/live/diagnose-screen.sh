@@ -55,7 +55,7 @@ PY
 screen UNUSABLE 'Samples arrive' sampler_silent -e fake/fail=silent/ -- true
 screen PLUMBING-ONLY 'valid 0 of' no_registers -e cpu-clock --no-regs
 screen 'BROKEN AT match' 'Reports fall into' outside_regions -e fake/fail=miss/
-screen UNUSABLE 'Target is there' wrong_target -e page-faults -p 999999999
+screen UNUSABLE 'Target is there: target: process 999999999; 0 opens tried' wrong_target -e page-faults -p 999999999
 screen UNKNOWN 'Samples arrive' nothing_occurred -e alignment-faults -- true
 screen UNUSABLE 'PMU and event exist' no_such_event -e fake/fail=create/
 run 0 "$DA" record -q -o "$tmp/f.data" -e fake/fail=miss/ -- sleep 0.2
