@@ -27,13 +27,15 @@ struct da_code;
 struct da_code_store; /* saved code, shared, thread-safe */
 
 /* Receives each new piece of code that the lookup had to fetch, to be saved into the recording. May be
- * called from any lane; at most once per piece. */
+ * called from any lane; at most once per piece, and for da_code_store_again(). */
 typedef void (*da_code_save_fn)(void *ctx, const struct da_own_code *piece);
 
 struct da_code_store *da_code_store_new(struct da_tasks *tasks, enum da_arch arch);
 void da_code_store_free(struct da_code_store *s);
 /* Live lookups may read the process itself and save what they find. */
 void da_code_store_live(struct da_code_store *s, da_code_save_fn save, void *ctx);
+/* Saves all pieces once more: the recording goes on in another file. */
+void da_code_store_again(struct da_code_store *s);
 /* The machine that the code is for, where it is learned after the first pieces were added. */
 void da_code_store_arch(struct da_code_store *s, enum da_arch arch);
 /* Adds a saved piece (copied). 0 or -DA_ENOMEM. */

@@ -113,8 +113,12 @@ struct da_facts {
 	bool disabled_before_drain, released_all, aux_before_event;
 	int command_status;  /* wait(2) status; -1 none */
 	char end_reason[32]; /* "exit", "duration", "signal", "" not ended */
-	char error[256];     /* what stopped create, bind or enable; "" nothing did */
-	int error_sys;       /* its errno; 0 none, or from a file */
+	/* The recording is the n-th file of a run, from 1 (0: the only one), and not its last. Counters are of the
+	 * run, up to the end of the file. */
+	uint64_t piece;
+	bool goes_on;
+	char error[256]; /* what stopped create, bind or enable; "" nothing did */
+	int error_sys;   /* its errno; 0 none, or from a file */
 };
 
 /* An empty *f: everything that can be unknown is. */

@@ -60,7 +60,10 @@ struct da_own_step {
 struct da_own_end {
 	char reason[32];
 	int command_status; /* wait(2) status, -1 none */
-	uint64_t samples;
+	uint64_t samples;   /* in this file */
+	/* A run's output may be switched to other files: this is the n-th, from 1, and all but the last end with
+	 * the reason "switch". 0: there is only one. Counters are of the run, up to the end of this file. */
+	uint64_t piece;
 };
 
 /* Each build returns a malloc'ed text or NULL (out of memory). Each parse returns 0, -DA_EDAMAGED or

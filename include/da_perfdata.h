@@ -308,6 +308,12 @@ int da_writer_feature(struct da_writer *w, unsigned bit, const void *body, size_
 int da_writer_std_features(struct da_writer *w, int argc, char *const *argv, int clockid,
 			   struct da_error *err);
 /* Writes features and the final header, closes. A negative return is a lost recording: say so. */
+/* Ends the file as da_writer_close() does, renames it to `kept`, and goes on in a new file of the first one's name
+ * with the same events and no features. Other threads may append meanwhile: to the one or to the other. Offsets
+ * for da_writer_read_back() begin anew. Not of a pipe (-DA_EUNSUPPORTED). */
+int da_writer_switch(struct da_writer *w, const char *kept, struct da_error *err);
+/* Bytes so far. */
+uint64_t da_writer_size(struct da_writer *w);
 int da_writer_close(struct da_writer *w, struct da_error *err);
 /* Closes without finalising (error paths). NULL allowed. */
 void da_writer_abort(struct da_writer *w);

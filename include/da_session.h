@@ -88,6 +88,22 @@ int da_session_enable_delayed(struct da_session *s, struct da_error *err);
 /* Called about once a second or on any wakeup by the owner's loop: patches the file, stores ledger
  * snapshots. Returns 1 while the target lives, 0 when all targets are gone. */
 int da_session_tick(struct da_session *s, struct da_error *err);
+/* Ends the output file, renames it to `kept` and goes on in a new one of the output's name; events, counters and
+ * ledger go on. Each file is a recording of its own: what existed at its beginning is stored in it again. 1: not
+ * now, as records wait to be read back from the file; ask again. -DA_EUNSUPPORTED: the output is a pipe, or an
+ * event has AUX. Between enable and stop, by the owner. */
+int da_session_switch(struct da_session *s, const char *kept, struct da_error *err);
+/* Bytes of the output file, but for what a switch stored in it at its beginning, and its sample records. */
+uint64_t da_session_file(const struct da_session *s, uint64_t *samples);
+/* An event that fell silent on a CPU while a reference went on. */
+struct da_silent {
+	const char *event;
+	uint32_t cpu;
+	uint64_t since_ns; /* after enabling */
+	uint64_t due;      /* samples that the reference let expect since */
+};
+/* As far as it can be told while running: up to max of them; their number. By the owner. */
+size_t da_session_silent(struct da_session *s, struct da_silent *out, size_t max);
 /* Disables, drains to the end, closes events and file. reason: "exit", "duration", "signal". */
 int da_session_stop(struct da_session *s, const char *reason, int command_status,
 		    struct da_error *err);

@@ -157,6 +157,15 @@ static int add_piece(struct da_code_store *s, const struct da_own_code *piece)
 	return rc;
 }
 
+void da_code_store_again(struct da_code_store *s)
+{
+	if (!s->save)
+		return;
+	pthread_rwlock_rdlock(&s->pieces_lock);
+	code_pieces_each(s->pieces, s->save, s->save_ctx);
+	pthread_rwlock_unlock(&s->pieces_lock);
+}
+
 int da_code_store_add(struct da_code_store *s, const struct da_own_code *piece)
 {
 	int rc = add_piece(s, piece);

@@ -239,6 +239,24 @@ int code_pieces_add(struct code_pieces *p, const struct da_own_code *c)
 	return 1;
 }
 
+void code_pieces_each(const struct code_pieces *p, da_code_save_fn fn, void *ctx)
+{
+	for (uint32_t i = 0; i < p->nr_pieces; i++) {
+		const struct piece *e = &p->piece[i];
+		struct da_own_code c = {.pid = e->key.pid,
+					.maj = e->key.maj,
+					.min = e->key.min,
+					.ino = e->key.ino,
+					.ino_gen = e->key.ino_gen,
+					.addr = e->addr,
+					.time_ns = e->time_ns,
+					.len = e->len,
+					.bytes = e->bytes};
+
+		fn(ctx, &c);
+	}
+}
+
 struct code_found code_pieces_find(const struct code_pieces *p, const struct code_key *key,
 				   uint64_t addr, uint64_t since, uint64_t time_ns)
 {

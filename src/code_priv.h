@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "da_code.h"
 #include "da_insn.h"
 #include "da_own.h"
 #include "da_task.h"
@@ -31,6 +32,9 @@ void code_pieces_free(struct code_pieces *p);
 /* Adds a copy. 1: added; 0: known already, or over the limits (32 MiB in all, 256 pieces in a page of
  * one object: more is no recording of ours); -DA_ENOMEM. */
 int code_pieces_add(struct code_pieces *p, const struct da_own_code *piece);
+
+/* All that were added, in their order. */
+void code_pieces_each(const struct code_pieces *p, da_code_save_fn fn, void *ctx);
 
 struct code_found {
 	uint8_t bytes[DA_INSN_MAX_BYTES];

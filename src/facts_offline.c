@@ -258,9 +258,12 @@ static int fill_recorded(const struct da_offline_result *r, const uint32_t *map,
 	f->end_reason[0] = '\0';
 	if (r->has_end) {
 		/* a killed run has no end: what it stored of one is not to be believed */
-		snprintf(f->end_reason, sizeof(f->end_reason), "%s",
-			 r->end.reason[0] ? r->end.reason : "exit");
+		f->piece = r->end.piece;
+		f->goes_on = !strcmp(r->end.reason, "switch");
 		f->command_status = r->end.command_status;
+		if (!f->goes_on)
+			snprintf(f->end_reason, sizeof(f->end_reason), "%s",
+				 r->end.reason[0] ? r->end.reason : "exit");
 	}
 	return recorded_rows(r, map, f);
 }

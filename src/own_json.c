@@ -137,6 +137,8 @@ char *da_own_end_text(const struct da_own_end *e)
 	da_json_string(&m.w, "reason", e->reason);
 	da_json_measured(&m.w, "command_status", e->command_status);
 	da_json_u64(&m.w, "samples", e->samples);
+	if (e->piece)
+		da_json_u64(&m.w, "piece", e->piece);
 	da_json_close(&m.w);
 	return da_json_mem_end(&m);
 }
@@ -335,6 +337,7 @@ int da_own_end_parse(const char *text, size_t len, struct da_own_end *out)
 	status = get_num_or_null(&v, "command_status");
 	out->command_status = status > INT32_MAX ? -1 : (int)status;
 	out->samples = get_num(&v, "samples");
+	out->piece = get_num(&v, "piece");
 	da_json_free(&v);
 	return 0;
 }

@@ -452,10 +452,63 @@ static int finish_file(struct da_writer *w, struct da_error *err)
 	return write_all(w, h, sizeof(h), 0, err);
 }
 
-static void release(struct da_writer *w)
+static void drop_features(struct da_writer *w)
 {
 	for (size_t i = 0; i < w->nr_feat; i++)
 		free(w->feat[i].body);
+	w->nr_feat = 0;
+}
+
+/* Under the lock. */
+static int switch_file(struct da_writer *w, const char *kept, struct da_error *err)
+{
+	int rc = finish_file(w, err);
+
+	if (rc)
+		return rc;
+	if (close(w->fd))
+		rc = da_fail(err, DA_EIO, errno, "cannot close '%s'", w->path);
+	w->fd = -1;
+	if (!rc && rename(w->path, kept))
+		rc = da_fail(err, DA_EIO, errno, "cannot rename '%s' to '%s'", w->path, kept);
+	drop_features(w);
+	w->pos = w->synced = 0;
+	if (!rc)
+		rc = open_file(w, w->path, err);
+	if (!rc && w->pipe)
+		rc = da_fail(err, DA_EIO, 0, "'%s' is no regular file any more", w->path);
+	return rc ? rc : start_file(w, err);
+}
+
+int da_writer_switch(struct da_writer *w, const char *kept, struct da_error *err)
+{
+	int rc;
+
+	if (w->pipe)
+		return da_fail(err, DA_EUNSUPPORTED, 0, "'%s' is no file: it cannot be switched",
+			       w->path);
+	pthread_mutex_lock(&w->lock);
+	rc = w->failed ? da_fail(err, DA_EIO, 0, "an earlier write to '%s' failed", w->path)
+		       : switch_file(w, kept, err);
+	if (rc)
+		w->failed = true; /* there may be no file to append to */
+	pthread_mutex_unlock(&w->lock);
+	return rc;
+}
+
+uint64_t da_writer_size(struct da_writer *w)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&w->lock);
+	n = w->pos;
+	pthread_mutex_unlock(&w->lock);
+	return n;
+}
+
+static void release(struct da_writer *w)
+{
+	drop_features(w);
 	for (size_t i = 0; i < w->nr_ev; i++) {
 		free((char *)(uintptr_t)w->ev[i].name);
 		free((uint64_t *)(uintptr_t)w->ev[i].ids);

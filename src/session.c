@@ -307,6 +307,7 @@ int da_session_new(struct da_session **out, const struct da_session_opts *o, str
 	pthread_mutex_init(&s->evt_lock, NULL);
 	pthread_mutex_init(&s->match_lock, NULL);
 	pthread_mutex_init(&s->switch_lock, NULL);
+	pthread_mutex_init(&s->silence_lock, NULL);
 	rc = failed || copy_specs(s) ? da_fail(err, DA_ENOMEM, 0, "out of memory") : 0;
 	if (s->has_aux)
 		s->clock = CLOCK_MONOTONIC_RAW;
@@ -724,5 +725,6 @@ void da_session_free(struct da_session *s)
 	pthread_mutex_destroy(&s->evt_lock);
 	pthread_mutex_destroy(&s->match_lock);
 	pthread_mutex_destroy(&s->switch_lock);
+	pthread_mutex_destroy(&s->silence_lock);
 	free(s);
 }

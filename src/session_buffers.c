@@ -343,7 +343,10 @@ void s_buffers_facts(struct da_session *s, struct da_facts *f)
 	for (size_t i = 0; i < s->nr_buf; i++)
 		nr += s->buf[i].peak ? da_rbuf_rings(s->buf[i].b) : 0;
 	f->buffers = calloc(nr ? nr : 1, sizeof(*f->buffers));
+	pthread_mutex_lock(
+		&s->match_lock); /* the lanes stand still or have ended, the match thread may not */
 	for (size_t i = 0; f->buffers && i < s->nr_buf; i++)
 		for (size_t r = 0; s->buf[i].peak && r < da_rbuf_rings(s->buf[i].b); r++)
 			one_buffer(s, &s->buf[i], r, &f->buffers[f->nr_buffers++]);
+	pthread_mutex_unlock(&s->match_lock);
 }

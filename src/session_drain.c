@@ -126,6 +126,25 @@ static int no_memory(struct da_session *s)
 	return -DA_ENOMEM;
 }
 
+/* IDENTIFIER, IP, TID, TIME: at 8, 16, 24, 32 in every sample of a session (session_attr.c). */
+static void sample_head(const uint8_t *p, uint64_t *id, uint64_t *time_ns)
+{
+	memcpy(id, p + 8, 8);
+	memcpy(time_ns, p + 32, 8);
+}
+
+/* What the file's samples span. */
+static void sample_time(struct s_lane *l, const uint8_t *p)
+{
+	uint64_t id, t;
+
+	sample_head(p, &id, &t);
+	if (!l->last_ns || t < l->first_ns)
+		l->first_ns = t;
+	if (t > l->last_ns)
+		l->last_ns = t;
+}
+
 int s_lane_take(struct s_lane *l, const uint8_t *bytes, size_t len)
 {
 	struct da_session *s = l->s;
@@ -140,10 +159,13 @@ int s_lane_take(struct s_lane *l, const uint8_t *bytes, size_t len)
 		return -DA_EIO;
 	}
 	for (size_t pos = 0; next_record(bytes, len, pos, &h); pos += h.size) {
-		if (h.type == DA_REC_SAMPLE)
+		if (h.type == DA_REC_SAMPLE) {
 			samples++;
-		else
+			if (h.size >= 40)
+				sample_time(l, bytes + pos);
+		} else {
 			one_sideband(l, bytes + pos, &h);
+		}
 	}
 	if (samples)
 		atomic_fetch_add_explicit(&l->samples, samples, memory_order_relaxed);
@@ -279,13 +301,6 @@ static bool unspill(struct s_lane *l, struct s_block *b)
 	return false;
 }
 
-/* IDENTIFIER, IP, TID, TIME: at 8, 16, 24, 32 in every sample of a session (session_attr.c). */
-static void sample_head(const uint8_t *p, uint64_t *id, uint64_t *time_ns)
-{
-	memcpy(id, p + 8, 8);
-	memcpy(time_ns, p + 32, 8);
-}
-
 static void decode_one(struct s_lane *l, const uint8_t *p, const struct rec_head *h, uint64_t id,
 		       uint64_t time_ns)
 {
@@ -300,10 +315,6 @@ static void decode_one(struct s_lane *l, const uint8_t *p, const struct rec_head
 
 	if (ev < 0)
 		return; /* the sideband event takes no samples */
-	if (!l->last_ns || time_ns < l->first_ns)
-		l->first_ns = time_ns;
-	if (time_ns > l->last_ns)
-		l->last_ns = time_ns;
 	s_ledgers_begin(l);
 	da_lane_sample(l->lane, (uint32_t)ev, &rec);
 	s_ledgers_end(l);

@@ -96,11 +96,11 @@ int s_fake_synthesize(struct da_session *s, uint32_t pid)
 		da_fake_range(s->ev[i].fake, &m.addr, &end);
 		m.len = end - m.addr;
 		size = da_rec_comm_build(&s->sideband, &c, 0, 0, 0, rec, sizeof(rec));
-		rc = size > 0 ? s_lane_take(&s->lanes[0], rec, (size_t)size) : 0;
+		rc = size > 0 ? s_take_made(s, rec, (size_t)size) : 0;
 		size = da_rec_mmap2_build(&s->sideband, DA_CTX_USER | DA_MISC_MMAP_DATA, &m, 0, 0,
 					  0, rec, sizeof(rec));
 		if (!rc && size > 0)
-			rc = s_lane_take(&s->lanes[0], rec, (size_t)size);
+			rc = s_take_made(s, rec, (size_t)size);
 		if (rc)
 			return rc;
 	}

@@ -143,7 +143,7 @@ struct s_lane {
 	_Atomic uint64_t seq;     /* odd while the lane's ledgers change */
 	_Atomic uint64_t samples; /* sample records in the file */
 	_Atomic uint64_t lost_records, lost_samples, throttled;
-	uint64_t first_ns, last_ns; /* times of the samples decoded; 0, 0: none */
+	uint64_t first_ns, last_ns; /* times of the samples in the file; 0, 0: none */
 };
 
 struct da_session {
@@ -165,6 +165,10 @@ struct da_session {
 	uint64_t on_ns;         /* when, before events_on */
 
 	struct da_writer *w;
+	uint64_t piece;         /* of the output, from 1; 0: it was never switched */
+	uint64_t piece_samples; /* in the pieces before */
+	uint64_t piece_head;    /* bytes of the file that say again what was there before */
+	bool again;             /* what was there is stored once more, for a new piece */
 	struct da_tasks *tasks;
 	struct da_code_store *code;
 	struct da_pipeline *pipe;
@@ -204,7 +208,8 @@ struct da_session {
 	pthread_mutex_t match_lock;   /* the match ledgers' snapshot */
 	struct da_ledger *match_snap; /* nr_cpus * nr_ev */
 
-	struct da_silence *silence; /* by CPU and event; samples: match thread, counters: owner */
+	struct da_silence *silence;   /* by CPU and event; samples: match thread, counters: owner */
+	pthread_mutex_t silence_lock; /* the match thread looks, the owner counts and asks */
 	uint64_t silence_at, *silence_seen;
 
 	uint64_t start_ns, stop_ns;
@@ -283,6 +288,11 @@ void s_adapt_end(struct da_session *s);
 void s_adapt_again(struct da_session *s);
 void s_adapt_facts(const struct da_session *s, size_t ev, struct da_facts_event *f);
 
+/* session_proc.c: a made record, for the file and, at first, for ourselves too */
+int s_take_made(struct da_session *s, const uint8_t *rec, size_t len);
+/* The processes that live, once more for a new piece. Lanes are halted. */
+int s_synthesize_again(struct da_session *s);
+
 /* session_ns.c: ids in other pid namespaces */
 void s_ns_look(struct da_session *s, uint32_t pid, uint64_t time_ns);
 void s_ns_record(struct da_session *s, const struct da_rec *rec);
@@ -354,7 +364,7 @@ void s_silence_look(struct da_session *s);
 /* The owner's: what the events' own counters say. */
 void s_silence_count(struct da_session *s);
 /* After the threads have stopped. */
-void s_silence_facts(const struct da_session *s, size_t cpu, size_t ev, struct da_facts_cpu *out);
+void s_silence_facts(struct da_session *s, size_t cpu, size_t ev, struct da_facts_cpu *out);
 
 /* session_fake.c: the fake producer's records */
 size_t s_fake_fill(struct s_lane *l, struct s_cpu *c, uint8_t *buf, size_t cap, uint64_t now_ns);
@@ -384,6 +394,7 @@ int s_store_info(struct da_session *s);
 int s_store_tracing(struct da_session *s, struct da_error *err);
 int s_store_ledgers(struct da_session *s);
 int s_store_end(struct da_session *s);
+int s_store_facts(struct da_session *s);
 /* The SAMPLE_TIME feature: first and last sample. */
 int s_store_span(struct da_session *s, struct da_error *err);
 void s_loss(struct da_session *s, struct da_facts *f);

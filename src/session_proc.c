@@ -58,10 +58,22 @@ uint64_t s_sideband_id(const struct da_session *s)
 	return 0;
 }
 
+int s_take_made(struct da_session *s, const uint8_t *rec, size_t len)
+{
+	struct da_error err = {0};
+
+	/* the first lane stores and learns them, before any thread runs */
+	if (!s->again)
+		return s_lane_take(&s->lanes[0], rec, len);
+	if (!da_writer_append(s->w, rec, len, NULL, &err))
+		return 0;
+	s_fail(s, &err);
+	return -DA_EIO;
+}
+
 static int take(struct da_session *s, const uint8_t *rec, int size)
 {
-	/* the first lane stores and learns them, before any thread runs */
-	return size > 0 ? s_lane_take(&s->lanes[0], rec, (size_t)size) : 0;
+	return size > 0 ? s_take_made(s, rec, (size_t)size) : 0;
 }
 
 static int one_comm(struct da_session *s, pid_t pid, pid_t tid, uint64_t id)
@@ -143,7 +155,7 @@ static int maps_of(struct da_session *s, pid_t pid, uint64_t id)
 	return rc;
 }
 
-static int one_process(struct da_session *s, pid_t pid, uint64_t id)
+static int names_of(struct da_session *s, pid_t pid, uint64_t id)
 {
 	pid_t *threads;
 	size_t nr = s_threads_of(pid, &threads);
@@ -153,7 +165,52 @@ static int one_process(struct da_session *s, pid_t pid, uint64_t id)
 		rc = one_comm(s, pid, threads[i], id);
 	free(threads);
 	s_ns_look(s, (uint32_t)pid, 0);
+	return rc;
+}
+
+static int one_process(struct da_session *s, pid_t pid, uint64_t id)
+{
+	int rc = names_of(s, pid, id);
+
 	return rc ? rc : maps_of(s, pid, id);
+}
+
+/* Mappings as the kernel told them: /proc does not know a file's generation, by which code is found again. */
+static int known_maps(struct da_session *s, uint32_t pid, uint64_t id)
+{
+	size_t nr = da_tasks_maps(s->tasks, pid, UINT64_MAX, NULL, 0), i;
+	struct da_map *map = nr ? calloc(nr, sizeof(*map)) : NULL;
+	uint8_t *rec = malloc(PATH_BYTES + 256);
+	int rc = rec && (map || !nr) ? 0 : -DA_ENOMEM;
+
+	if (map)
+		nr = da_tasks_maps(s->tasks, pid, UINT64_MAX, map, nr);
+	for (i = 0; !rc && i < nr; i++) {
+		struct da_rec_mmap m = {.pid = pid,
+					.tid = pid,
+					.addr = map[i].start,
+					.len = map[i].end - map[i].start,
+					.pgoff = map[i].pgoff,
+					.maj = map[i].maj,
+					.min = map[i].min,
+					.ino = map[i].ino,
+					.ino_gen = map[i].ino_gen,
+					.prot = map[i].prot,
+					.flags = MAP_PRIVATE,
+					.has_ino = true,
+					.has_prot = true,
+					.filename = map[i].name};
+		uint16_t misc = DA_CTX_USER;
+
+		if (!(m.prot & PROT_EXEC))
+			misc |= DA_MISC_MMAP_DATA;
+		rc = take(s, rec,
+			  da_rec_mmap2_build(&s->sideband, misc, &m, 0, id, 0, rec,
+					     PATH_BYTES + 256));
+	}
+	free(map);
+	free(rec);
+	return rc;
 }
 
 static pid_t process_of(pid_t tid)
@@ -184,6 +241,53 @@ static int whole_system(struct da_session *s, uint64_t id)
 	if (d)
 		closedir(d);
 	return rc;
+}
+
+struct living {
+	uint32_t *pid;
+	size_t nr, room;
+	bool failed;
+};
+
+static void lives(void *ctx, uint64_t mm, uint32_t pid, const char *comm, uint64_t from_ns,
+		  uint64_t to_ns)
+{
+	struct living *l = ctx;
+
+	(void)mm;
+	(void)comm;
+	(void)from_ns;
+	if (to_ns != UINT64_MAX || l->failed)
+		return;
+	if (l->nr == l->room) {
+		size_t room = l->room ? 2 * l->room : 64;
+		uint32_t *grown = reallocarray(l->pid, room, sizeof(*grown));
+
+		l->failed = !grown;
+		if (!grown)
+			return;
+		l->pid = grown;
+		l->room = room;
+	}
+	l->pid[l->nr++] = pid;
+}
+
+int s_synthesize_again(struct da_session *s)
+{
+	struct living l = {0};
+	uint64_t id = s_sideband_id(s);
+	int rc = s_fake_synthesize(s, s->nr_ids ? (uint32_t)s->ids[0] : (uint32_t)getpid());
+
+	if (rc || s->fake_only)
+		return rc;
+	da_tasks_each_mm(s->tasks, lives, &l);
+	for (size_t i = 0; i < l.nr && !rc; i++) {
+		rc = names_of(s, (pid_t)l.pid[i], id);
+		if (!rc)
+			rc = known_maps(s, l.pid[i], id);
+	}
+	free(l.pid);
+	return rc ? rc : l.failed ? -DA_ENOMEM : 0;
 }
 
 int s_synthesize(struct da_session *s, struct da_error *err)

@@ -2,6 +2,8 @@
 /*
  * Samplers of a session that stop while something else goes on: feeds da_silence.h and chooses references.
  *
+ * The match thread looks, the owner counts and asks: under silence_lock.
+ *
  * Counters of others are not read often: of an event on another CPU that is an interrupt there. It decides which
  * reference fits an event; whether it stopped is arithmetic of silence.c.
  */
@@ -31,6 +33,7 @@ static uint64_t samples_of(const struct s_pair *p)
 
 static void look(struct da_session *s, uint64_t now_ns)
 {
+	pthread_mutex_lock(&s->silence_lock);
 	for (size_t c = 0; c < s->nr_cpus; c++) {
 		for (size_t e = 0; e < s->nr_ev; e++) {
 			size_t row = c * s->nr_ev + e;
@@ -40,6 +43,7 @@ static void look(struct da_session *s, uint64_t now_ns)
 			s->silence_seen[row] = n;
 		}
 	}
+	pthread_mutex_unlock(&s->silence_lock);
 }
 
 void s_silence_look(struct da_session *s)
@@ -56,6 +60,7 @@ void s_silence_count(struct da_session *s)
 {
 	uint64_t now = s_now_ns(s);
 
+	pthread_mutex_lock(&s->silence_lock);
 	for (size_t c = 0; s->silence && c < s->nr_cpus; c++) {
 		for (size_t e = 0; e < s->nr_ev; e++) {
 			struct s_pair *p = &s->cpus[c].pairs[e];
@@ -68,6 +73,7 @@ void s_silence_count(struct da_session *s)
 					 samples_of(p));
 		}
 	}
+	pthread_mutex_unlock(&s->silence_lock);
 }
 
 /* ---- references ---- */
@@ -141,15 +147,12 @@ static struct da_silence_finding by_cpus(const struct da_session *s, size_t cpu,
 	return f;
 }
 
-void s_silence_facts(const struct da_session *s, size_t cpu, size_t ev, struct da_facts_cpu *out)
+static void facts(const struct da_session *s, size_t cpu, size_t ev, struct da_facts_cpu *out)
 {
 	size_t row = cpu * s->nr_ev + ev;
 	const struct s_pair *p = &s->cpus[cpu].pairs[ev];
 	const struct s_event *e = &s->ev[ev];
 
-	/* a CPU that was away has been found out already */
-	if (!s->silence || !p->enabled || s->cpus[cpu].hot.went)
-		return;
 	if (p->counted && !e->fake && counter_fits(e)) {
 		da_silence_count(s->silence, row, s->stop_ns, p->count.value, samples_of(p));
 		keep(s, out, DA_SILENT_COUNTER, da_silence_by_counter(s->silence, row));
@@ -160,4 +163,14 @@ void s_silence_facts(const struct da_session *s, size_t cpu, size_t ev, struct d
 	if (e->fake ||
 	    (s->o.target == DA_TARGET_SYSTEM && da_attr_is_clock(&e->attr) && counter_fits(e)))
 		keep(s, out, DA_SILENT_CPUS, by_cpus(s, cpu, ev));
+}
+
+void s_silence_facts(struct da_session *s, size_t cpu, size_t ev, struct da_facts_cpu *out)
+{
+	/* a CPU that was away has been found out already */
+	if (!s->silence || !s->cpus[cpu].pairs[ev].enabled || s->cpus[cpu].hot.went)
+		return;
+	pthread_mutex_lock(&s->silence_lock);
+	facts(s, cpu, ev, out);
+	pthread_mutex_unlock(&s->silence_lock);
 }

@@ -173,23 +173,30 @@ int s_store_ledgers(struct da_session *s)
 	return rc ? rc : store_loss(s);
 }
 
+int s_store_facts(struct da_session *s)
+{
+	struct da_facts f;
+	char *text;
+	int rc = da_session_facts(s, &f);
+
+	if (rc)
+		return rc;
+	text = da_facts_to_json(&f);
+	da_facts_release(&f);
+	return s_store_text(s, DA_OWN_FACTS, text);
+}
+
 int s_store_end(struct da_session *s)
 {
 	struct da_own_end end = {.command_status = s->command_status,
-				 .samples = da_session_samples(s)};
-	struct da_facts f;
-	char *text;
+				 .samples = da_session_samples(s) - s->piece_samples,
+				 .piece = s->piece};
 	int rc = s_store_ledgers(s);
 
 	if (rc)
 		return rc;
 	s_adapt_end(s);
-	rc = da_session_facts(s, &f);
-	if (rc)
-		return rc;
-	text = da_facts_to_json(&f);
-	da_facts_release(&f);
-	rc = s_store_text(s, DA_OWN_FACTS, text);
+	rc = s_store_facts(s);
 	if (rc)
 		return rc;
 	snprintf(end.reason, sizeof(end.reason), "%s", s->end_reason);

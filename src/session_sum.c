@@ -111,7 +111,8 @@ void s_pair_facts(struct da_session *s, const struct da_ledger *snap, size_t cpu
 	out->running_ns = p->counted ? (int64_t)p->count.running_ns : -1;
 	out->target_absent = s->o.target != DA_TARGET_SYSTEM && p->counted &&
 			     !p->count.running_ns && !p->count.value;
-	if (s->stop_ns && !s->match_started)
+	/* at the end, when all has been counted; in a file of many as well as it can be told until then */
+	if (s->piece || (s->stop_ns && !s->match_started))
 		s_silence_facts(s, cpu, ev, out);
 }
 

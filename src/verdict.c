@@ -39,6 +39,8 @@ static const char *no_start(const struct vd_event *e)
 
 static const char *no_end(const struct vd_event *e)
 {
+	if (e->f->goes_on)
+		return "the run went on in another file, which says how it ended";
 	return e->cut_short ? "the recording was cut short: nobody wrote how it ended" : no_run(e);
 }
 

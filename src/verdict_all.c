@@ -3,6 +3,7 @@
  * All events together: which one decides, what is said beside the verdict, the exit status. How one event
  * is judged is in verdict.c.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,13 +87,25 @@ static void collect_event(struct da_verdict *out, size_t i)
 	}
 }
 
+static void add_piece_note(const struct da_facts *f, struct da_verdict *out)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "file %" PRIu64 " of a run%s: the counters are of the run%s",
+		 f->piece, f->goes_on ? " that went on in another" : ", its last",
+		 f->goes_on ? " until then" : "");
+	add_note(out, NULL, text);
+}
+
 static void collect_notes(const struct da_facts *f, struct da_verdict *out)
 {
 	size_t i;
 
 	for (i = 0; i < out->nr_events; i++)
 		collect_event(out, i);
-	if (!f->live && f->own_file && !f->end_reason[0])
+	if (f->goes_on || f->piece > 1)
+		add_piece_note(f, out);
+	else if (!f->live && f->own_file && !f->end_reason[0])
 		add_note(out, NULL, "the recording was cut short");
 	if (!f->live && !f->own_file)
 		add_note(out, NULL, "create, bind, enable and ring were not recorded");

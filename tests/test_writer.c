@@ -219,6 +219,39 @@ START_TEST(refusals)
 }
 END_TEST
 
+/* Each file has the header, the events and the features that were given for it; what cannot be renamed is an error that
+ * stays; a pipe is refused. */
+START_TEST(switched)
+{
+	struct da_writer *w = start("f");
+	char *argv[] = {(char *)(uintptr_t) "damon-attrs", (char *)(uintptr_t) "record"};
+	struct da_error err = {0};
+
+	for (uint64_t i = 0; i < 10; i++)
+		append(w, i);
+	ck_assert(!da_writer_std_features(w, 2, argv, CLOCK_MONOTONIC, &err));
+	ck_assert_msg(!da_writer_switch(w, "g", &err), "%s", err.msg);
+	ck_assert_uint_eq(read_back("g", "page-faults:u"), 10);
+	for (uint64_t i = 0; i < 7; i++)
+		append(w, i);
+	ck_assert_uint_gt(da_writer_size(w), 7 * 40);
+	ck_assert(!da_writer_std_features(w, 2, argv, CLOCK_MONOTONIC, &err));
+	ck_assert_msg(!da_writer_switch(w, "h", &err), "%s", err.msg);
+	ck_assert_uint_eq(read_back("h", "page-faults:u"), 7);
+	ck_assert_int_eq(da_writer_switch(w, "no/such/dir", &err), -DA_EIO);
+	ck_assert_ptr_nonnull(strstr(err.msg, "no/such/dir"));
+	ck_assert(da_writer_append(w, &err, 8, NULL, NULL));
+	ck_assert_int_ne(da_writer_switch(w, "i", &err), 0);
+	ck_assert_int_ne(da_writer_close(w, &err), 0);
+	ck_assert_uint_eq(read_back("g", "page-faults:u"), 10);
+	w = start("/dev/null");
+	ck_assert_int_eq(da_writer_switch(w, "g", &err), -DA_EUNSUPPORTED);
+	ck_assert(!da_writer_close(w, &err));
+	unlink("g");
+	unlink("h");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("writer");
@@ -233,6 +266,7 @@ int main(void)
 	tcase_add_test(t, old_file);
 	tcase_add_test(t, read_back_bytes);
 	tcase_add_test(t, refusals);
+	tcase_add_test(t, switched);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);
