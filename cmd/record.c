@@ -13,9 +13,26 @@
 
 #include "cmd.h"
 #include "da_json.h"
+#include "rotate.h"
 #include "run.h"
 
-enum { OPT_REGS = 0x100, OPT_KEEP, OPT_PROGRESS, OPT_REGIONS, OPT_DAMON, OPT_PROBE, OPT_ADAPT };
+enum {
+	OPT_REGS = 0x100,
+	OPT_KEEP,
+	OPT_PROGRESS,
+	OPT_REGIONS,
+	OPT_DAMON,
+	OPT_PROBE,
+	OPT_ADAPT,
+	OPT_SWITCH_OUTPUT,
+	OPT_SWITCH_MAX_FILES,
+	OPT_FLIGHT
+};
+
+/* --flight: what it means where nothing else is said */
+#define FLIGHT_NS    60000000000ull
+#define FLIGHT_FILES 10
+#define FLIGHT_HZ    100
 
 struct args {
 	struct opts_events ev;
@@ -25,12 +42,18 @@ struct args {
 	double adapt_pct;
 	const char **probes;
 	size_t nr_probes;
+	struct rotate rotate;
 };
 
 /* clang-format off */
 static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "Output:", 7},
 	{"output", 'o', "FILE", 0, "Write FILE instead of damon-attrs.data; - is a pipe", 7},
+	{"switch-output", OPT_SWITCH_OUTPUT, "WHEN", OPTION_ARG_OPTIONAL, "Go on in another file on SIGUSR2 (signal, default), or when one has "
+	 "a size (100M) or an age (30s); each is called FILE.TIMESTAMP", 7},
+	{"switch-max-files", OPT_SWITCH_MAX_FILES, "N", 0, "Of these files keep the last N", 7},
+	{"flight", OPT_FLIGHT, "WHEN", OPTION_ARG_OPTIONAL, "Record for hours: 100 Hz, files of a minute, the last 10 of them, and those around the "
+	 "moment at which a sampler fell silent", 7},
 	{"quiet", 'q', NULL, 0, "No warnings, no summary", 7},
 	{"verbose", 'v', NULL, 0, "Say more", 7},
 	{"progress", OPT_PROGRESS, NULL, 0, "Print the counters every second even if stderr is no terminal", 7},
@@ -48,9 +71,37 @@ static const struct argp_option options[] = {
 };
 /* clang-format on */
 
+static void check_rotate(struct args *a, const struct argp_state *state)
+{
+	const char *what = a->rotate.flight ? "--flight" : "--switch-output";
+
+	if (!rotate_wanted(&a->rotate)) {
+		if (a->rotate.max_files)
+			opts_usage(state, "--switch-max-files goes with --switch-output");
+		return;
+	}
+	if (!strcmp(a->output, "-"))
+		opts_usage(state, "%s writes files: not to standard output", what);
+	if (a->adapt_pct > 0)
+		opts_usage(state, "%s does not go with --adapt: each file would need all its steps",
+			   what);
+	if (a->ev.phys)
+		opts_usage(state,
+			   "%s does not go with --phys-data: each file would need all "
+			   "translations",
+			   what);
+	if (!a->rotate.flight)
+		return;
+	if (!a->rotate.max_files)
+		a->rotate.max_files = FLIGHT_FILES;
+	if (!a->ev.freq && !a->ev.period)
+		a->ev.freq = FLIGHT_HZ;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
+	uint64_t n;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -95,6 +146,26 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case OPT_DAMON:
 		a->damon = true;
+		break;
+	case OPT_FLIGHT:
+		a->rotate.flight = true;
+		__attribute__((fallthrough));
+	case OPT_SWITCH_OUTPUT:
+		if (key == OPT_FLIGHT && !arg) {
+			a->rotate.ns = a->rotate.ns ? a->rotate.ns : FLIGHT_NS;
+			break;
+		}
+		if (rotate_parse(arg, &a->rotate))
+			opts_usage(state, "bad '%s' for --%s (wanted: " ROTATE_WANTED ")", arg,
+				   key == OPT_FLIGHT ? "flight" : "switch-output");
+		break;
+	case OPT_SWITCH_MAX_FILES:
+		if (opts_u64(arg, &n) || !n || n > 1000000)
+			opts_usage(state, "bad number '%s' for --switch-max-files", arg);
+		a->rotate.max_files = (unsigned)n;
+		break;
+	case ARGP_KEY_SUCCESS:
+		check_rotate(a, state);
 		break;
 	case OPT_PROBE:
 		if (opts_add_text(&a->probes, &a->nr_probes, arg))
@@ -203,28 +274,56 @@ static int exit_status(const struct run_result *res)
 	return 0;
 }
 
-/* A kdamond is another task, and none of its records may be left out. */
-static int add_damon(struct da_spec **specs, size_t *nr, struct da_error *err)
+/* Adds one event. */
+static int add_event(const char *text, struct da_spec **specs, size_t *nr, struct da_error *err)
 {
-	struct da_spec *damon = NULL, *all;
+	struct da_spec *new = NULL, *all;
 	size_t one = 0;
 	char why[256];
-	int rc = da_spec_parse("damon:damon_aggregated", &damon, &one, why, sizeof(why), err);
+	int rc = da_spec_parse(text, &new, &one, why, sizeof(why), err);
 
 	if (rc)
 		return rc;
 	all = reallocarray(*specs, *nr + 1, sizeof(*all));
 	if (!all) {
-		free(damon);
+		free(new);
 		return da_fail(err, DA_ENOMEM, 0, "out of memory");
 	}
-	all[*nr] = damon[0];
-	all[*nr].system = all[*nr].has_period = true;
-	all[*nr].attr.sample_period = 1;
+	all[*nr] = new[0];
 	*specs = all;
 	++*nr;
-	free(damon);
+	free(new);
 	return 0;
+}
+
+/* A kdamond is another task, and none of its records may be left out. */
+static int add_damon(struct da_spec **specs, size_t *nr, struct da_error *err)
+{
+	int rc = add_event("damon:damon_aggregated", specs, nr, err);
+
+	if (rc)
+		return rc;
+	(*specs)[*nr - 1].system = (*specs)[*nr - 1].has_period = true;
+	(*specs)[*nr - 1].attr.sample_period = 1;
+	return 0;
+}
+
+/* What tells that a sampler fell silent: a clock that goes on. */
+static int add_reference(struct da_spec **specs, size_t *nr, struct da_error *err)
+{
+	for (size_t i = 0; i < *nr; i++)
+		if (da_attr_is_clock(&(*specs)[i].attr))
+			return 0;
+	return add_event("cpu-clock", specs, nr, err);
+}
+
+/* The samples of the last file are those that the files before do not have. */
+static int rotate_last(struct args *a, const struct run_result *res, struct da_error *err)
+{
+	uint64_t samples;
+
+	da_session_file(res->session, &samples);
+	return rotate_end(&a->rotate, samples, err);
 }
 
 static int record(struct args *a, int argc, char **argv)
@@ -251,6 +350,8 @@ static int record(struct args *a, int argc, char **argv)
 		goto out;
 	}
 	rc = a->damon ? add_damon(&specs, &run.session.nr_specs, &err) : 0;
+	if (!rc && a->rotate.flight)
+		rc = add_reference(&specs, &run.session.nr_specs, &err);
 	if (rc) {
 		status = run_failed(&err);
 		goto out;
@@ -275,7 +376,16 @@ static int record(struct args *a, int argc, char **argv)
 		run.session.target =
 			DA_TARGET_SYSTEM; /* -C alone: all tasks of these CPUs, as perf */
 	run.progress = !a->quiet && (a->progress || isatty(STDERR_FILENO)) ? progress : NULL;
+	if (rotate_wanted(&a->rotate)) {
+		a->rotate.output = a->output;
+		a->rotate.quiet = a->quiet;
+		run.turn = rotate_turn;
+		run.turn_ns = rotate_every(&a->rotate);
+		run.turn_ctx = &a->rotate;
+	}
 	rc = run_session(&run, &res, &err);
+	if (!rc && run.turn)
+		rc = rotate_last(a, &res, &err);
 	if (rc && err.sys == EPIPE && !strcmp(a->output, "-")) {
 		status = 1; /* the reader of the pipe has gone: nobody to tell */
 	} else if (rc) {
@@ -288,6 +398,7 @@ static int record(struct args *a, int argc, char **argv)
 		status = exit_status(&res);
 	}
 	da_session_free(res.session);
+	rotate_release(&a->rotate);
 out:
 	free(specs);
 	free(text);

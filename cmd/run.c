@@ -85,16 +85,19 @@ static int loop(struct run_opts *o, struct da_session *s, struct target *t, stru
 	uint64_t step = o->progress_ns ? o->progress_ns : TICK_NS;
 	uint64_t say = o->progress ? start + step : UINT64_MAX;
 	uint64_t end = o->duration_ns ? start + o->duration_ns : UINT64_MAX;
+	uint64_t turn = o->turn ? start : UINT64_MAX;
 	uint64_t begin = o->session.delay_ms ? start + o->session.delay_ms * 1000000 : UINT64_MAX;
 
 	for (;;) {
 		struct pollfd fds[2] = {{.fd = stop->fd, .events = POLLIN},
 					{.fd = t->pidfd, .events = POLLIN}};
 		uint64_t now = now_ns(), next = tick < end ? tick : end;
+		bool asked;
 		int rc;
 
 		next = begin < next ? begin : next;
 		next = say < next ? say : next;
+		next = turn < next ? turn : next;
 		if (t->pid && t->pidfd < 0 && next > now + 50000000)
 			next = now + 50000000; /* no pidfd on this kernel: look often */
 		if (poll(fds, t->pid && t->pidfd >= 0 ? 2 : 1, ms_until(next, now)) < 0 &&
@@ -104,10 +107,10 @@ static int loop(struct run_opts *o, struct da_session *s, struct target *t, stru
 			res->reason = "signal";
 			return 0;
 		}
-		if (stop->look) {
-			stop->look = false;
+		asked = stop->look;
+		stop->look = false;
+		if (asked)
 			print_ledger(s, now_ns() - start);
-		}
 		/* a command beside -a or -p is there to say how long */
 		if (t->pid && target_poll(t)) {
 			res->reason = "exit";
@@ -133,6 +136,12 @@ static int loop(struct run_opts *o, struct da_session *s, struct target *t, stru
 				res->reason = "exit";
 				return 0;
 			}
+		}
+		if (o->turn && (now >= turn || asked)) {
+			turn = now + o->turn_ns;
+			rc = o->turn(o->turn_ctx, s, asked, err);
+			if (rc < 0)
+				return rc;
 		}
 		if (now >= say) {
 			say = now + step;

@@ -28,6 +28,11 @@ struct run_opts {
 	void (*progress)(void *ctx, struct da_session *s);
 	uint64_t progress_ns;
 	void *ctx;
+	/* Called every turn_ns while running, and when SIGUSR2 came (asked); may be NULL. A negative code ends the
+	 * run. */
+	int (*turn)(void *ctx, struct da_session *s, bool asked, struct da_error *err);
+	uint64_t turn_ns;
+	void *turn_ctx;
 };
 
 struct run_result {
