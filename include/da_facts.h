@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "da_kernel.h"
 #include "da_pmu.h"
 #include "da_stage.h"
 
@@ -111,8 +112,11 @@ struct da_facts {
 	char drops_cause[32], drops_evidence[256], drops_advice[256];
 	/* teardown */
 	bool disabled_before_drain, released_all, aux_before_event;
-	int command_status;  /* wait(2) status; -1 none */
-	char end_reason[32]; /* "exit", "duration", "signal", "" not ended */
+	/* the kernel's own pipeline, beside ours; NULL: not seen */
+	struct da_kernel *damon;
+	char damon_note[128]; /* of a run: why it was not seen */
+	int command_status;   /* wait(2) status; -1 none */
+	char end_reason[32];  /* "exit", "duration", "signal", "" not ended */
 	/* The recording is the n-th file of a run, from 1 (0: the only one), and not its last. Counters are of the
 	 * run, up to the end of the file. */
 	uint64_t piece;

@@ -14,6 +14,7 @@
 
 #include "da_damon.h"
 #include "da_error.h"
+#include "da_kernel.h"
 #include "da_match.h"
 #include "da_own_json.h"
 #include "da_perfdata.h"
@@ -160,6 +161,10 @@ struct da_offline_result {
 		struct da_trace *trace;
 	} * traces;
 	size_t nr_traces;
+	/* The kernel's own pipeline; NULL: none of its tracepoints was listened to. Their events are no samplers:
+	 * of_kernel by event. */
+	struct da_kernel *kernel;
+	bool *of_kernel;
 	bool complete; /* false: `report` ended the run */
 };
 

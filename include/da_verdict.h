@@ -29,8 +29,9 @@ struct da_cause {
 };
 
 struct da_check {
-	char id[48];    /* stable, "enable.state" */
-	char group[16]; /* environment guard create bind enable teardown sample ring match update */
+	char id[48]; /* stable, "enable.state" */
+	char group
+		[16]; /* environment guard create bind enable teardown sample ring match update kernel */
 	enum da_result result;
 	char title[96];
 	char evidence[256];
@@ -43,6 +44,7 @@ struct da_check {
 struct da_event_verdict {
 	char name[64];
 	uint32_t id; /* its index in the facts */
+	bool kernel; /* it is the kernel's own pipeline, and no event of the facts */
 	enum da_level level;
 	enum da_stage broken_at; /* valid with DA_LEVEL_BROKEN */
 	enum da_result layer[DA_STAGE_NR];
@@ -51,7 +53,9 @@ struct da_event_verdict {
 	unsigned passed, failed, skipped, unknown;
 };
 
-/* The overall verdict is that of one event, the worst (or best) of them: level, layers, checks and
+/* The kernel's own pipeline is the last entry of `events`, if there is one; it decides only where no event of ours
+ * ran, or where it was compared with ours.
+ * The overall verdict is that of one event, the worst (or best) of them: level, layers, checks and
  * tallies are all that event's, so that they cannot contradict each other. */
 struct da_verdict {
 	enum da_level level;

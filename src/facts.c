@@ -296,5 +296,6 @@ void da_facts_release(struct da_facts *f)
 		free(f->events[i].cpus);
 	free(f->events);
 	free(f->buffers);
+	da_kernel_free(f->damon);
 	memset(f, 0, sizeof(*f));
 }

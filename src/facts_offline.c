@@ -30,11 +30,17 @@ static bool is_regions(const struct da_offline_event *e)
 	return e->attr->type == DA_TYPE_TRACEPOINT && strstr(e->name, "damon_aggregated");
 }
 
+/* A tracepoint of the kernel's own pipeline, which is judged for itself. */
+static bool is_kernel(const struct da_offline_result *r, size_t i)
+{
+	return r->of_kernel && r->of_kernel[i];
+}
+
 static bool has_sampler(const struct da_offline_result *r)
 {
 	for (size_t i = 0; i < r->nr_events; i++)
 		if (r->events[i].wanted && !is_sideband(&r->events[i]) &&
-		    !is_regions(&r->events[i]))
+		    !is_regions(&r->events[i]) && !is_kernel(r, i))
 			return true;
 	return false;
 }
@@ -47,8 +53,8 @@ static uint32_t *map_events(const struct da_offline_result *r, size_t *nr)
 
 	*nr = 0;
 	for (size_t i = 0; map && i < r->nr_events; i++)
-		map[i] = is_sideband(&r->events[i]) || !r->events[i].wanted ||
-					 (sampler && is_regions(&r->events[i]))
+		map[i] = is_sideband(&r->events[i]) || !r->events[i].wanted || is_kernel(r, i) ||
+					 ((sampler || r->kernel) && is_regions(&r->events[i]))
 				 ? LEFT_OUT
 				 : (uint32_t)(*nr)++;
 	return map;
@@ -289,6 +295,10 @@ int da_facts_from_offline(const struct da_offline_result *r, struct da_facts *ju
 		ret = fill_decode(r, map, nr, judged);
 	if (!ret && stale)
 		ret = decoded_rows(r, map, judged);
+	if (!ret && r->kernel) {
+		judged->damon = da_kernel_copy(r->kernel);
+		ret = judged->damon ? 0 : -DA_ENOMEM;
+	}
 	free(map);
 	if (ret) {
 		da_facts_release(judged);

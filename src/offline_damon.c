@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Samples of DAMON's tracepoints in a recording, by the format texts that came with it: damon_aggregated is
- * put together to DAMON's own snapshots, of any other the values of its fields are kept, whatever they are.
+ * put together to DAMON's own snapshots, of any other the values of its fields are kept, whatever they are, and those
+ * of the kernel's own pipeline are counted.
  * All pass the pipeline like any other sample besides.
  */
 #include <stdlib.h>
@@ -70,6 +71,58 @@ static struct damon_event *event_of(struct da_offline *o, uint32_t event)
 				(struct da_offline_trace){event, d->trace};
 	}
 	return d;
+}
+
+/* The kernel's own pipeline; NULL: out of memory. */
+static struct da_kernel *kernel_of(struct da_offline *o)
+{
+	if (!o->res.kernel) {
+		o->res.kernel = da_kernel_new();
+		o->res.of_kernel = calloc(o->res.nr_events + 1, sizeof(*o->res.of_kernel));
+		if (!o->res.kernel || !o->res.of_kernel)
+			o->no_memory = true;
+	}
+	return o->no_memory ? NULL : o->res.kernel;
+}
+
+static void count_kernel(struct da_offline *o, const struct da_tracepoint *tp,
+			 const struct da_rec *rec, const struct da_samp *samp)
+{
+	struct da_kernel *k = kernel_of(o);
+
+	if (!k)
+		return;
+	o->res.of_kernel[rec->event->index] = true;
+	/* what is bad it counts, and the trace of its values says so */
+	if (da_kernel_add(k, tp, samp->raw, samp->raw_size, rec->cpu,
+			  rec->has & DA_SAMPLE_TIME ? rec->time_ns : 0) == -DA_ENOMEM)
+		o->no_memory = true;
+}
+
+/* An event that was listened to and silent says as much as its samples would. */
+static void listen_kernel(struct da_offline *o)
+{
+	const struct damon_input *in = &o->damon;
+
+	for (size_t i = 0; i < o->res.nr_events; i++) {
+		const struct da_offline_event *e = &o->res.events[i];
+		struct da_kernel *k;
+		enum da_ktp which;
+
+		if (e->attr->type != DA_TYPE_TRACEPOINT || strncmp(e->name, "damon:", 6) != 0 ||
+		    !e->wanted)
+			continue;
+		which = da_ktp_of("damon", e->name + 6);
+		if (which == DA_KTP_NR || (in->event && in->event[i].known && !in->event[i].tp))
+			continue; /* samples that cannot be decoded tell nothing */
+		k = kernel_of(o);
+		if (!k)
+			return;
+		k->recorded[which] = true;
+		o->res.of_kernel[i] = true;
+	}
+	if (o->res.kernel && o->res.lost.records > 0)
+		o->res.kernel->lost = (uint64_t)o->res.lost.records;
 }
 
 /* One region of a snapshot. */
@@ -141,6 +194,8 @@ void damon_sample(struct da_offline *o, const struct da_rec *rec)
 	da_samp_parse(e->attr, rec->bytes, rec->size, rec->swap, &samp);
 	if (!(samp.mask & DA_SAMPLE_RAW))
 		samp.raw_size = 0;
+	if (da_ktp_of(da_tracepoint_system(d->tp), da_tracepoint_name(d->tp)) != DA_KTP_NR)
+		count_kernel(o, d->tp, rec, &samp);
 	if (d->regions)
 		take_region(o, d->tp, rec, &samp);
 	else if (d->trace)
@@ -160,6 +215,7 @@ void damon_end(struct da_offline *o)
 	struct damon_input *in = &o->damon;
 	uint64_t bad = in->bad;
 
+	listen_kernel(o);
 	if (in->missing && in->no_data)
 		offline_damage(o, "'%s' cannot be decoded: the file has no TRACING_DATA",
 			       in->missing);
@@ -190,6 +246,8 @@ void damon_release(struct da_offline *o)
 	for (size_t i = 0; i < o->res.nr_traces; i++)
 		da_trace_free(o->res.traces[i].trace);
 	free(o->res.traces);
+	da_kernel_free(o->res.kernel);
+	free(o->res.of_kernel);
 	da_tracepoints_free(o->damon.formats);
 	free(o->damon.event);
 }

@@ -8,6 +8,7 @@
 #include "da_json.h"
 #include "da_render_lab.h"
 #include "da_render_verdict.h"
+#include "render_kernel.h"
 
 static void put_causes(struct da_json_out *w, const struct da_check *c)
 {
@@ -84,8 +85,11 @@ static void put_events(struct da_json_out *w, const struct da_verdict_view *v)
 	char level[64];
 
 	da_json_array(w, "events");
-	for (size_t i = 0; i < v->verdict->nr_events && i < v->facts->nr_events; i++) {
+	for (size_t i = 0; i < v->verdict->nr_events; i++) {
 		const struct da_event_verdict *e = &v->verdict->events[i];
+
+		if (i >= v->facts->nr_events && !e->kernel)
+			continue; /* it stands for no event at all */
 
 		da_level_text(e->level, e->broken_at, level, sizeof(level));
 		da_json_object(w, NULL);
@@ -238,6 +242,8 @@ void da_render_verdict_json(FILE *f, const struct da_verdict_view *v)
 	put_ledgers(&w, v);
 	put_lost(&w, v);
 	put_buffers(&w, v->facts);
+	if (v->facts->damon || v->facts->damon_note[0])
+		render_kernel_json(&w, v->facts->damon, v->facts->damon_note);
 	if (v->compare)
 		da_render_compare_json(&w, v->compare);
 	if (v->lab)

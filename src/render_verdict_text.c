@@ -9,6 +9,7 @@
 #include "da_render_lab.h"
 #include "da_render_verdict.h"
 #include "render_format.h"
+#include "render_kernel.h"
 #include "utf8.h"
 
 enum ink { INK_NONE, INK_GOOD, INK_BAD, INK_ODD, INK_DIM };
@@ -107,7 +108,8 @@ static void put_reasons(const struct out *o, const struct da_event_verdict *e)
 		bool why = e->level == DA_LEVEL_PLUMBING
 				   ? c->note && !strcmp(c->id, "sample.yield")
 				   : !c->note && c->result == wanted &&
-					     (c->nr_causes || !strcmp(c->id, "sample.callback"));
+					     (c->nr_causes || e->kernel ||
+					      !strcmp(c->id, "sample.callback"));
 
 		if (!why)
 			continue;
@@ -232,6 +234,24 @@ static void put_cpus(const struct out *o, const struct da_facts *f)
 	}
 }
 
+/* Beside ours, where it was looked for. */
+static void put_kernel(const struct out *o, const struct da_verdict_view *v)
+{
+	const struct da_facts *f = v->facts;
+	const struct da_event_verdict *e = &v->verdict->events[v->verdict->nr_events - 1];
+	char level[64], title[128];
+
+	if (f->damon && e->kernel) {
+		da_level_text(e->level, e->broken_at, level, sizeof(level));
+		snprintf(title, sizeof(title), "\nkernel's own pipeline, by its tracepoints: %s",
+			 level);
+		render_kernel_text(o->f, f->damon, title, v->verbose);
+	} else if (f->damon_note[0]) {
+		fputs("\nkernel's own pipeline: ", o->f);
+		wrapped(o, 23, 2, f->damon_note);
+	}
+}
+
 static void put_tail(const struct out *o, const struct da_verdict_view *v)
 {
 	const struct da_verdict *d = v->verdict;
@@ -252,7 +272,7 @@ static void put_tail(const struct out *o, const struct da_verdict_view *v)
 		fputs(": ", o->f);
 		put_counters(o, at + 2, &one, d->ring_recorded);
 	}
-	if (!v->quiet)
+	if (!v->quiet && (f->nr_events || !f->damon)) /* else nothing of ours ran */
 		put_counters(o, 0, &sum, d->ring_recorded);
 	fprintf(o->f, "SUMMARY: %u passed, %u failed, %u skipped", d->passed, d->failed,
 		d->skipped);
@@ -283,8 +303,10 @@ void da_render_verdict_text(FILE *f, const struct da_verdict_view *v)
 		wrapped(&o, 6, 6, e->name);
 		put_groups(&o, e->checks, e->nr_checks, v->verbose, v->verbose);
 	}
-	if (v->verbose || (d->level != DA_LEVEL_FULL && d->level != DA_LEVEL_PLUMBING))
+	if (v->facts->nr_events &&
+	    (v->verbose || (d->level != DA_LEVEL_FULL && d->level != DA_LEVEL_PLUMBING)))
 		put_cpus(&o, v->facts);
+	put_kernel(&o, v);
 	if (v->compare) {
 		fputc('\n', f);
 		da_render_compare_text(f, v->compare);

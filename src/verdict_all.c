@@ -34,6 +34,15 @@ static void drop_checks(struct da_event_verdict *v)
 	v->nr_checks = 0;
 }
 
+static void add_note(struct da_verdict *out, const struct da_event_verdict *v, const char *text)
+{
+	bool named = out->nr_events > 1 && v;
+
+	if (out->nr_notes < sizeof(out->notes) / sizeof(out->notes[0]))
+		snprintf(out->notes[out->nr_notes++], sizeof(out->notes[0]), "%s%s%s",
+			 named ? v->name : "", named ? ": " : "", text);
+}
+
 static int judge_all(const struct da_facts *f, bool any, struct da_verdict *out)
 {
 	static const struct da_facts_event nothing = {.name = ""};
@@ -42,7 +51,7 @@ static int judge_all(const struct da_facts *f, bool any, struct da_verdict *out)
 	size_t i;
 	int ret;
 
-	for (i = 0; i < out->nr_events; i++) {
+	for (i = 0; i < out->nr_events - (f->damon != NULL); i++) {
 		v = &out->events[i];
 		v->id = (uint32_t)i;
 		ret = vd_judge_event(f, i < f->nr_events ? &f->events[i] : &nothing, callbacks, v);
@@ -58,16 +67,32 @@ static int judge_all(const struct da_facts *f, bool any, struct da_verdict *out)
 		best = v;
 		out->decider = i;
 	}
-	return 0;
+	if (!f->damon)
+		return 0;
+	v = &out->events[i];
+	v->id = (uint32_t)i;
+	ret = vd_judge_kernel(f->damon, v);
+	/* beside ours it is shown; compared with ours it may be the worse */
+	if (!best || (f->damon->user.ran && badness(v) > badness(best)))
+		out->decider = i;
+	return ret;
 }
 
-static void add_note(struct da_verdict *out, const struct da_event_verdict *v, const char *text)
+/* The header line has it wherever another verdict decides. */
+static void note_kernel(struct da_verdict *out)
 {
-	bool named = out->nr_events > 1 && v;
+	const struct da_event_verdict *v = &out->events[out->nr_events - 1];
+	char level[64], text[128];
 
-	if (out->nr_notes < sizeof(out->notes) / sizeof(out->notes[0]))
-		snprintf(out->notes[out->nr_notes++], sizeof(out->notes[0]), "%s%s%s",
-			 named ? v->name : "", named ? ": " : "", text);
+	if (!v->kernel)
+		return;
+	if (out->nr_events == 1)
+		add_note(out, NULL, "this is the kernel's own pipeline, by its tracepoints");
+	if (out->decider == out->nr_events - 1)
+		return;
+	da_level_text(v->level, v->broken_at, level, sizeof(level));
+	snprintf(text, sizeof(text), "the kernel's own pipeline: %s", level);
+	add_note(out, NULL, text);
 }
 
 static void collect_event(struct da_verdict *out, size_t i)
@@ -103,11 +128,12 @@ static void collect_notes(const struct da_facts *f, struct da_verdict *out)
 
 	for (i = 0; i < out->nr_events; i++)
 		collect_event(out, i);
+	note_kernel(out);
 	if (f->goes_on || f->piece > 1)
 		add_piece_note(f, out);
 	else if (!f->live && f->own_file && !f->end_reason[0])
 		add_note(out, NULL, "the recording was cut short");
-	if (!f->live && !f->own_file)
+	if (!f->live && !f->own_file && (f->nr_events || !f->damon))
 		add_note(out, NULL, "create, bind, enable and ring were not recorded");
 }
 
@@ -160,7 +186,8 @@ int da_verdict_judge(const struct da_facts *f, const struct da_verdict_opts *o,
 	int ret;
 
 	memset(out, 0, sizeof(*out));
-	out->nr_events = f->nr_events ? f->nr_events : 1;
+	out->nr_events = f->nr_events + (f->damon != NULL);
+	out->nr_events += !out->nr_events;
 	out->events = calloc(out->nr_events, sizeof(*out->events));
 	if (!out->events)
 		return -DA_ENOMEM;

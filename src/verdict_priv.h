@@ -34,6 +34,8 @@ struct vd_event {
 
 void vd_event_init(struct vd_event *e, const struct da_facts *f, const struct da_facts_event *ev,
 		   uint64_t run_callbacks);
+/* verdict_kernel.c: the same of the kernel's own pipeline. */
+int vd_judge_kernel(const struct da_kernel *k, struct da_event_verdict *v);
 uint64_t vd_run_callbacks(const struct da_facts *f);
 
 /* verdict.c: judges one event; the caller frees v->checks, on failure too. 0 or -DA_ENOMEM. */

@@ -73,7 +73,7 @@ section Drops | awk '/^\*\*/ { exit } { print }' | first 3 | grep -vx drop >"$tm
 sed -nE 's/.*X\([A-Z_]+, [A-Z]+, "([a-z_]+)"\).*/\1/p' include/da_stage.h >"$tmp/names"
 differ drops "$tmp/words" "$tmp/names"
 section 'The checks' | grep -oE ' \.[a-z_]+' | tr -d ' ' >"$tmp/words"
-sed -nE 's/^\t\t\{"[a-z]+(\.[a-z_]+)", ".*/\1/p' src/verdict.c >"$tmp/names"
+sed -nE 's/^\t\t\{"[a-z]+(\.[a-z_]+)", ".*/\1/p' src/verdict.c src/verdict_kernel.c >"$tmp/names"
 differ checks "$tmp/words" "$tmp/names"
 section Causes | first 2 | grep -vx cause >"$tmp/words"
 {
