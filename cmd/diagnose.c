@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "baseline.h"
+#include "beside.h"
 #include "cmd.h"
 #include "da_render_verdict.h"
 #include "evidence.h"
@@ -30,6 +31,7 @@ enum {
 	OPT_WHAT_IF,
 	OPT_BASELINE,
 	OPT_WATCH,
+	OPT_KERNEL_VS_USER,
 	OPT_LIST,
 	OPT_COVERAGE
 };
@@ -49,7 +51,7 @@ struct args {
 	const char *input, *output, *color, *baseline;
 	const struct format *format;
 	struct da_verdict_opts limits;
-	bool quiet, verbose, what_if, list, coverage;
+	bool quiet, verbose, what_if, list, coverage, versus;
 	uint64_t watch_ns; /* 0: no --watch */
 	const char *models[WHATIF_MAX];
 	size_t nr_models;
@@ -71,6 +73,7 @@ static const struct argp_option options[] = {
 	{"list", OPT_LIST, NULL, 0, "What each source could do here: opened, not run", 1},
 	{"coverage", OPT_COVERAGE, NULL, 0, "Run each -e (every source that opens) on loops of known truth", 1},
 	{"watch", OPT_WATCH, "TIME", OPTION_ARG_OPTIONAL, "Until it ends, print a line of rates every TIME (1s)", 1},
+	{"kernel-vs-user", OPT_KERNEL_VS_USER, NULL, 0, "Compare with the kernel's own pipeline, whose sampler -e names", 1},
 	{"baseline", OPT_BASELINE, "FILE", 0, "Compare with FILE: a recording, or what --format=json wrote", 1},
 	{NULL, 0, NULL, 0, "What must hold (else the exit status says so):", 6},
 	{"max-drop", OPT_MAX_DROP, "PCT", 0, "At most PCT percent of reports or samples lost (exit 14)", 6},
@@ -151,6 +154,9 @@ static void check_args(const struct args *a, const struct argp_state *state)
 		check_survey(a, state);
 	else if (a->format == &survey_mail)
 		opts_usage(state, "--format=mail goes with --coverage");
+	if (a->versus && (a->input || a->watch_ns || a->list || a->coverage))
+		opts_usage(state,
+			   "--kernel-vs-user makes a run: no -i, --watch, --list or --coverage");
 	if (a->watch_ns && a->input)
 		opts_usage(state, "--watch looks at a run, not at a recording");
 	if (!a->input)
@@ -212,6 +218,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			opts_usage(state, "bad interval '%s' for --watch (wanted: 10ms or more)",
 				   arg);
 		break;
+	case OPT_KERNEL_VS_USER:
+		a->versus = true;
+		break;
 	case OPT_BASELINE:
 		a->baseline = arg;
 		break;
@@ -248,12 +257,35 @@ static int from_run(const struct args *a, int argc, char **argv, struct evidence
 		.argv = argv,
 		.watch_ns = a->watch_ns,
 		.watch_to = strcmp(a->format->name, "text") || a->quiet ? stderr : stdout,
+		.versus = a->versus,
 		.own_stdout = a->output, /* else the verdict goes there */
 		.quiet = a->quiet,
 		.verbose = a->verbose,
 	};
 
 	return evidence_from_run(&a->ev, &r, ev);
+}
+
+/* The kernel's sampler and all that it may see, where the options do not say otherwise. */
+static int like_kernel(struct args *a, int argc, char **argv, struct evidence *ev)
+{
+	struct da_error err = {0};
+	char event[160];
+	int rc;
+
+	if (!a->ev.command && a->ev.target == DA_TARGET_NONE)
+		a->ev.target = DA_TARGET_SYSTEM;
+	rc = beside_possible(&err); /* a run for nothing would be a pity */
+	if (!rc && !a->ev.events && !a->ev.pmu) {
+		rc = beside_event(event, sizeof(event), &err);
+		a->ev.events = rc ? NULL : strdup(event);
+		if (!rc && !a->ev.events)
+			rc = da_fail(&err, DA_ENOMEM, 0, "out of memory");
+	}
+	if (!rc)
+		return from_run(a, argc, argv, ev);
+	fprintf(stderr, "damon-attrs: error: --kernel-vs-user: %s\n", err.msg);
+	return run_error_status(&err);
 }
 
 /* Events of -e; malloc'ed, pointers into text, which is cut. */
@@ -431,6 +463,8 @@ int cmd_diagnose(int argc, char **argv)
 		status = survey(&a, argc, argv);
 	else if (a.baseline && baseline_read(a.baseline, &f.compare.side[0], &err))
 		status = run_failed(&err);
+	else if (a.versus)
+		status = like_kernel(&a, argc, argv, &f.ev);
 	else
 		status = a.input ? from_file(&a, &f) : from_run(&a, argc, argv, &f.ev);
 	if (!status && !a.list && !a.coverage)

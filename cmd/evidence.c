@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "beside.h"
 #include "da_damo.h"
 #include "da_facts_offline.h"
 #include "run.h"
@@ -78,12 +79,27 @@ static int session_facts(const struct run_result *res, int rc, const struct da_e
 	return 0;
 }
 
+static void listen(void *ctx, struct da_session *s)
+{
+	(void)s;
+	beside_tick(ctx);
+}
+
 static void watch(void *ctx, struct da_session *s)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	watch_line(ctx, s, (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec);
+}
+
+static int compare(struct da_facts *f)
+{
+	if (f->damon && !beside_compare(f))
+		return 0;
+	fprintf(stderr, "damon-attrs: error: --kernel-vs-user: %s\n",
+		f->damon ? "out of memory" : f->damon_note);
+	return 1;
 }
 
 /* Runs the session; the built-in workload is this program again, in a pattern of which clock samples catch most
@@ -101,6 +117,7 @@ static int run_facts(const struct opts_events *o, const struct evidence_run *r,
 			    NULL};
 	struct run_opts run = {.duration_ns = o->duration_ns, .quiet = r->quiet, .who = "diagnose"};
 	struct watch w = {.f = r->watch_to};
+	struct beside b = {.fd = -1};
 	struct run_result res;
 	struct da_error err = {0};
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -119,6 +136,11 @@ static int run_facts(const struct opts_events *o, const struct evidence_run *r,
 		run.progress_ns = r->watch_ns;
 		run.ctx = &w;
 		endless = WATCH_WORKLOAD_NS;
+	} else {
+		(void)beside_start(&b, &err); /* where it is not there, that is no failure */
+		err = (struct da_error){0};
+		run.progress = listen;
+		run.ctx = &b;
 	}
 	run.command = o->command;
 	run.output = r->own_stdout ? TARGET_TO_STDOUT : TARGET_TO_STDERR;
@@ -137,7 +159,10 @@ static int run_facts(const struct opts_events *o, const struct evidence_run *r,
 	watch_release(&w);
 	status = session_facts(&res, rc, &err, f);
 	da_session_free(res.session);
-	return status;
+	if (!status)
+		beside_stop(&b, f);
+	beside_drop(&b);
+	return !status && r->versus ? compare(f) : status;
 }
 
 int evidence_from_run(const struct opts_events *o, const struct evidence_run *r,

@@ -28,6 +28,7 @@ struct evidence_run {
 	char **argv;
 	uint64_t watch_ns; /* a line of rates every so often to watch_to; 0: none */
 	FILE *watch_to;
+	bool versus;     /* compare with the kernel's own pipeline */
 	bool own_stdout; /* COMMAND's standard output is left to it: the verdict goes elsewhere */
 	bool quiet, verbose;
 };

@@ -88,6 +88,10 @@ bool da_tracepoint_is_damon(const struct da_tracepoint *tp);
 int da_tracepoint_damon(const struct da_tracepoint *tp, const uint8_t *raw, size_t len,
 			struct da_tp_damon *out);
 
+/* Does the running kernel have this tracepoint? 1 or 0; -DA_EPERM: tracefs may not be looked into, -DA_ENOENT: there
+ * is none. */
+int da_tracing_has(const char *tracefs, const char *system, const char *name, struct da_error *err);
+
 /* Tracing data of the running kernel for the tracepoints with these ids. tracefs: where it is mounted, NULL: the
  * usual places. *data is malloc'ed. -DA_ENOENT: no tracefs, or an id that it does not have; -DA_EPERM. */
 int da_tracing_data(const char *tracefs, const uint64_t *ids, size_t nr, uint8_t **data,

@@ -198,6 +198,34 @@ static int put_data(FILE *f, const char *events, const struct event *ev, size_t 
 	return put_events(f, events, ev, nr, err);
 }
 
+static const char *mounted(const char *tracefs)
+{
+	char events[PATH_MAX];
+
+	for (size_t i = 0; !tracefs && i < sizeof(places) / sizeof(*places); i++) {
+		snprintf(events, sizeof(events), "%s/events", places[i]);
+		if (!access(events, F_OK) || errno == EACCES ||
+		    i + 1 == sizeof(places) / sizeof(*places))
+			tracefs = places[i];
+	}
+	return tracefs;
+}
+
+int da_tracing_has(const char *tracefs, const char *system, const char *name, struct da_error *err)
+{
+	char events[PATH_MAX], path[PATH_MAX];
+
+	tracefs = mounted(tracefs);
+	if (snprintf(events, sizeof(events), "%s/events", tracefs) >= (int)sizeof(events) ||
+	    snprintf(path, sizeof(path), "%s/%s/%s/id", events, system, name) >= (int)sizeof(path))
+		return da_fail(err, DA_EIO, ENAMETOOLONG, "cannot read '%.64s...'", tracefs);
+	if (access(events, R_OK | X_OK))
+		return cannot_read(events, errno, err);
+	if (!access(path, R_OK))
+		return 1;
+	return errno == ENOENT || errno == ENOTDIR ? 0 : cannot_read(path, errno, err);
+}
+
 int da_tracing_data(const char *tracefs, const uint64_t *ids, size_t nr, uint8_t **data,
 		    size_t *len, struct da_error *err)
 {
@@ -208,11 +236,7 @@ int da_tracing_data(const char *tracefs, const uint64_t *ids, size_t nr, uint8_t
 	int rc = f ? 0 : da_fail(err, DA_ENOMEM, 0, "out of memory");
 
 	*data = NULL;
-	for (size_t i = 0; !tracefs && i < sizeof(places) / sizeof(*places); i++) {
-		snprintf(events, sizeof(events), "%s/events", places[i]);
-		if (!access(events, F_OK) || i + 1 == sizeof(places) / sizeof(*places))
-			tracefs = places[i];
-	}
+	tracefs = mounted(tracefs);
 	if (!rc && snprintf(events, sizeof(events), "%s/events", tracefs) >= (int)sizeof(events))
 		rc = da_fail(err, DA_EIO, ENAMETOOLONG, "cannot read '%.64s...'", tracefs);
 	for (size_t i = 0; i < nr && !rc; i++)

@@ -250,8 +250,8 @@ static enum da_result beside_user(const struct view *v, struct da_check *c)
 		    k->user.samples, k->user.name, k->samples);
 	if (k->samples && k->user.samples)
 		return DA_PASS;
-	if (!k->samples && k->user.idle) /* nothing was due: that is no silence */
-		return DA_UNKNOWN;
+	if (!k->samples && !k->user.samples && k->user.idle)
+		return DA_UNKNOWN; /* nothing was due, or ours could not run: no silence of the PMU */
 	if (k->user.samples) {
 		x = vd_cause(c, "kernel_path");
 		vd_cause_evidence(x, "the PMU delivers to user space at this moment: the fault "
@@ -348,6 +348,25 @@ static bool note_wakeups(const struct view *v, struct da_check *c)
 	return true;
 }
 
+/* The comparison in a word. */
+static bool note_compared(const struct view *v, struct da_check *c)
+{
+	const struct da_kernel *k = v->k;
+
+	if (!k->user.ran)
+		return false;
+	snprintf(c->title, sizeof(c->title), "%s",
+		 k->samples && k->user.samples ? "user space and kernel both have samples"
+		 : k->user.samples
+			 ? "user space has samples, the kernel none: DAMON's path is at fault"
+		 : k->samples ? "the kernel has samples, user space none: our own path is at fault"
+		 : k->user.idle ? "nothing was due in user space, or it could not run"
+				: "neither user space nor kernel has samples: the PMU is at fault");
+	vd_evidence(c, "%" PRIu64 " of %s in user space, %" PRIu64 " in the kernel",
+		    k->user.samples, k->user.name, k->samples);
+	return true;
+}
+
 static bool note_incomplete(const struct view *v, struct da_check *c)
 {
 	const struct da_kernel *k = v->k;
@@ -366,9 +385,8 @@ static const struct kernel_note {
 	const char *id;
 	bool (*fn)(const struct view *v, struct da_check *c);
 } notes[] = {
-	{"kernel.missed", note_missed},
-	{"kernel.drain", note_stalled},
-	{"kernel.wakeups", note_wakeups},
+	{"kernel.missed", note_missed},      {"kernel.drain", note_stalled},
+	{"kernel.wakeups", note_wakeups},    {"kernel.compared", note_compared},
 	{"kernel.records", note_incomplete},
 };
 

@@ -592,6 +592,8 @@ START_TEST(from_tracefs)
 
 	test_folder(dir, sizeof(dir));
 	ck_assert_int_eq(da_tracing_data(dir, ids, 2, &data, &len, &err), -DA_ENOENT);
+	ck_assert_int_eq(da_tracing_has(dir, "damon", "damon_aggregated", &err), -DA_ENOENT);
+	memset(&err, 0, sizeof(err));
 	put_path("events/header_page", "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n");
 	put_path("events/header_event", "# none\n");
 	put_path("events/enable", "0\n");
@@ -601,6 +603,9 @@ START_TEST(from_tracefs)
 	put_path("events/b/other/id", "5\n");
 	put_path("events/b/other/format", b);
 	put_path("events/b/third/id", "6x\n");
+	ck_assert_int_eq(da_tracing_has(dir, "damon", "damon_aggregated", NULL), 1);
+	ck_assert_int_eq(da_tracing_has(dir, "damon", "damon_perf_sample", NULL), 0);
+	ck_assert_int_eq(da_tracing_has(dir, "damn", "damon_aggregated", NULL), 0);
 	ck_assert_int_eq(da_tracing_data(dir, ids, 2, &data, &len, NULL), 0);
 	ck_assert_int_eq(da_tracepoints_data(t, data, len, NULL), 0);
 	ck_assert_uint_eq(da_tracepoints_nr(t), 2);

@@ -2,7 +2,8 @@
 /*
  * Any bytes as tracing data, and any bytes as a sample of each of its tracepoints. Properties: values lie
  * inside the sample; a tracepoint is found again by what it says of itself; a sample cut anywhere is refused
- * or gives what the whole one gave.
+ * or gives what the whole one gave; the kernel's own pipeline counts no more than it was given, and gives back what
+ * it holds.
  *
  * Input: u16 length of the sample, the sample, the tracing data. Where that has no magic, it is taken as one
  * format text.
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "da_kernel.h"
 #include "da_tracepoint.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -40,6 +42,35 @@ static void check_value(const struct da_tracepoint *tp, const struct da_tp_field
 		     part.len == whole.len);
 }
 
+/* The same record twice, and once in part. */
+static void check_kernel(const struct da_tracepoint *tp, const uint8_t *raw, size_t len)
+{
+	enum da_ktp which = da_ktp_of(da_tracepoint_system(tp), da_tracepoint_name(tp));
+	struct da_kernel *k = which == DA_KTP_NR ? NULL : da_kernel_new(), *copy;
+	struct da_kernel_ledger l;
+	char event[64];
+	uint64_t given;
+
+	if (!k)
+		return;
+	must(da_kernel_add(k, tp, raw, len, 1, 10) == da_kernel_add(k, tp, raw, len, 1, 20));
+	(void)da_kernel_add(k, tp, raw, len / 2, 2, 5);
+	given = k->records[which] + k->bad;
+	must(given == 3 && k->samples <= 3 && k->valid <= k->samples && k->nr_cpus <= 4);
+	must(k->gap_ns <= 10);
+	da_kernel_ledger(k, &l);
+	must(l.overflow + l.miss == k->missed);
+	must(!l.layer[DA_STAGE_SAMPLE].in_known || l.layer[DA_STAGE_SAMPLE].in == k->samples);
+	if (da_kernel_event(k, event, sizeof(event)))
+		must(strspn(event,
+			    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-=,/") ==
+		     strlen(event));
+	copy = da_kernel_copy(k);
+	must(copy && copy->nr_cpus == k->nr_cpus);
+	da_kernel_free(copy);
+	da_kernel_free(k);
+}
+
 static void check(struct da_tracepoints *t, const struct da_tracepoint *tp, const uint8_t *raw,
 		  size_t len)
 {
@@ -56,6 +87,7 @@ static void check(struct da_tracepoints *t, const struct da_tracepoint *tp, cons
 		must(da_tracepoint_field(tp, f[i].name) != NULL);
 		check_value(tp, &f[i], raw, len);
 	}
+	check_kernel(tp, raw, len);
 	if (da_tracepoint_is_damon(tp))
 		(void)da_tracepoint_damon(tp, raw, len, &d);
 }
@@ -111,6 +143,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(!own || !rc);
 	must(rc || da_tracepoints_long_size(t) == 4 || da_tracepoints_long_size(t) == 8);
 	check(t, da_tracepoint_find(t, "damon", "damon_aggregated"), raw, raw_len);
+	for (int i = 0; i < DA_KTP_NR; i++)
+		check(t, da_tracepoint_find(t, "damon", da_ktp_names[i]), raw, raw_len);
 	for (uint64_t id = 0; id < IDS; id++)
 		check(t, da_tracepoint_by_id(t, id), raw, raw_len);
 	da_tracepoints_free(t);
