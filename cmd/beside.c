@@ -184,16 +184,22 @@ void beside_stop(struct beside *b, struct da_facts *f)
 	snprintf(f->damon_note, sizeof(f->damon_note), "%s", b->note);
 }
 
-int beside_event(char *buf, size_t size, struct da_error *err)
+void beside_wait(void)
 {
 	const struct timespec learn = {LEARN_NS / 1000000000, LEARN_NS % 1000000000};
+
+	nanosleep(&learn, NULL);
+}
+
+int beside_event(char *buf, size_t size, struct da_error *err)
+{
 	struct da_kernel *k = NULL;
 	struct beside b;
 	int rc = beside_start(&b, err);
 
 	if (rc)
 		return rc;
-	nanosleep(&learn, NULL);
+	beside_wait();
 	rc = heard(&b, &k, err);
 	if (!rc && !da_kernel_event(k, buf, size))
 		rc = da_fail(err, DA_EUNSUPPORTED, 0,

@@ -25,6 +25,8 @@ int beside_possible(struct da_error *err);
 int beside_start(struct beside *b, struct da_error *err);
 /* From time to time: it ends by itself when it has heard enough to fill the disk. */
 void beside_tick(struct beside *b);
+/* Nothing else runs beside it: a second. */
+void beside_wait(void);
 /* Ends it, also where it never began: what was heard, or why nothing was, goes to the facts. */
 void beside_stop(struct beside *b, struct da_facts *facts);
 /* The same for nobody. */

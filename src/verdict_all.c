@@ -179,6 +179,31 @@ static void apply_limits(const struct da_facts *f, const struct da_verdict_opts 
 	}
 }
 
+/* The same for the kernel's own pipeline, where it decides. */
+static void apply_kernel_limits(const struct da_kernel *k, const struct da_verdict_opts *o,
+				struct da_verdict *out)
+{
+	struct da_kernel_ledger l;
+	char text[128] = "";
+	double all, drop, valid;
+
+	da_kernel_ledger(k, &l);
+	all = (double)l.overflow + (double)k->drained;
+	drop = all > 0 ? 100 * (double)l.overflow / all : 0;
+	valid = k->has_valid && k->samples ? 100 * (double)k->valid / (double)k->samples : 100;
+	if (o->max_drop_pct >= 0 && drop > o->max_drop_pct)
+		snprintf(text, sizeof(text), "%.1f %% missed is more than --max-drop %g %%", drop,
+			 o->max_drop_pct);
+	else if (o->min_valid_pct >= 0 && valid < o->min_valid_pct)
+		snprintf(text, sizeof(text), "%.1f %% valid is less than --min-valid %g %%", valid,
+			 o->min_valid_pct);
+	if (!text[0])
+		return;
+	add_note(out, &out->events[out->decider], text);
+	if (!out->exit_status)
+		out->exit_status = 14;
+}
+
 int da_verdict_judge(const struct da_facts *f, const struct da_verdict_opts *o,
 		     struct da_verdict *out)
 {
@@ -210,6 +235,8 @@ int da_verdict_judge(const struct da_facts *f, const struct da_verdict_opts *o,
 	out->exit_status = exit_of(out->level, o);
 	collect_notes(f, out);
 	apply_limits(f, o, out);
+	if (v->kernel)
+		apply_kernel_limits(f->damon, o, out);
 	return 0;
 }
 

@@ -670,6 +670,38 @@ START_TEST(beside_ours)
 }
 END_TEST
 
+/* Limits, where it decides. */
+START_TEST(limits)
+{
+	struct da_verdict_opts o = {.max_drop_pct = 50, .min_valid_pct = -1};
+	struct da_kernel k = healthy_kernel();
+	struct da_verdict v;
+	struct da_facts f;
+
+	da_facts_init(&f);
+	f.damon = &k;
+	overflow(&k); /* half of them */
+	ck_assert_int_eq(da_verdict_judge(&f, &o, &v), 0);
+	ck_assert_int_eq(v.exit_status, 0);
+	da_verdict_release(&v);
+	o.max_drop_pct = 49;
+	ck_assert_int_eq(da_verdict_judge(&f, &o, &v), 0);
+	ck_assert_int_eq(v.exit_status, 14);
+	ck_assert_str_eq(v.notes[v.nr_notes - 1], "50.0 % missed is more than --max-drop 49 %");
+	da_verdict_release(&v);
+	o.max_drop_pct = -1;
+	o.min_valid_pct = 60;
+	k.valid = 2000;
+	ck_assert_int_eq(da_verdict_judge(&f, &o, &v), 0);
+	ck_assert_int_eq(v.exit_status, 14);
+	da_verdict_release(&v);
+	k.has_valid = false; /* not known is not too few */
+	ck_assert_int_eq(da_verdict_judge(&f, &o, &v), 0);
+	ck_assert_int_eq(v.exit_status, 0);
+	da_verdict_release(&v);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("kernel");
@@ -686,6 +718,7 @@ int main(void)
 	t = tcase_create("judge");
 	tcase_add_loop_test(t, judged, 0, (int)(sizeof(rows) / sizeof(rows[0])));
 	tcase_add_test(t, beside_ours);
+	tcase_add_test(t, limits);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);

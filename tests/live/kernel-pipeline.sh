@@ -99,6 +99,10 @@ check "$tmp/d.json" "not $causes" 'any("both have samples" in n for n in d["note
 	'd["kernel"]["user"]["samples"] > 0'
 run 1 "$DA" diagnose --kernel-vs-user # the samples name a period and no PMU
 grep -q 'name it with -e' "$tmp/err" || fail "it does not say what to do"
+if ! [ -e /sys/bus/event_source/devices/arm_spe_0 ]; then # an event that user space cannot even open
+	diagnose 11 --kernel-vs-user -e spe
+	check "$tmp/d.json" "$causes == {'user_path'}" 'd["kernel"]["records"]["damon_perf_drain"] > 50'
+fi
 kdamond
 diagnose 13 --kernel-vs-user -e alignment-faults -- true
 check "$tmp/d.json" "not $causes"
@@ -113,3 +117,4 @@ if command -v perf >/dev/null; then
 	check "$tmp/d.json" "d['kernel']['records']['damon_perf_sample'] == $n" "$level == ['FULLY INTEGRATED']"
 	echo "perf's recording: $n samples, as perf counts them"
 fi
+kdamond
