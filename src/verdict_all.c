@@ -84,11 +84,7 @@ static void note_kernel(struct da_verdict *out)
 	const struct da_event_verdict *v = &out->events[out->nr_events - 1];
 	char level[64], text[128];
 
-	if (!v->kernel)
-		return;
-	if (out->nr_events == 1)
-		add_note(out, NULL, "this is the kernel's own pipeline, by its tracepoints");
-	if (out->decider == out->nr_events - 1)
+	if (!v->kernel || out->decider == out->nr_events - 1)
 		return;
 	da_level_text(v->level, v->broken_at, level, sizeof(level));
 	snprintf(text, sizeof(text), "the kernel's own pipeline: %s", level);
@@ -126,6 +122,8 @@ static void collect_notes(const struct da_facts *f, struct da_verdict *out)
 {
 	size_t i;
 
+	if (out->events[0].kernel)
+		add_note(out, NULL, "this is the kernel's own pipeline, by its tracepoints");
 	for (i = 0; i < out->nr_events; i++)
 		collect_event(out, i);
 	note_kernel(out);
