@@ -72,6 +72,17 @@ static int switch_now(struct da_session *s, const char *kept, struct da_error *e
 	return rc;
 }
 
+/* What the rings hold by now belongs to the old file, whichever lane looked at its own last, and when: else a mapping
+ * could be in the new one and the samples in it, from another CPU, in the old. */
+static void drain_all(struct da_session *s)
+{
+	uint64_t now = s_now_ns(s);
+
+	for (size_t i = 0; i < s->nr_lanes; i++)
+		for (size_t c = 0; c < s->lanes[i].nr_cpus; c++)
+			s_lane_drain(&s->lanes[i], s->lanes[i].cpus[c], now);
+}
+
 int da_session_switch(struct da_session *s, const char *kept, struct da_error *err)
 {
 	int rc;
@@ -83,6 +94,7 @@ int da_session_switch(struct da_session *s, const char *kept, struct da_error *e
 			       "the output cannot be switched: AUX data go on from file to file");
 	for (size_t i = 0; i < s->nr_lanes; i++)
 		s_lane_halt(&s->lanes[i]);
+	drain_all(s);
 	rc = waits_in_file(s) ? 1 : switch_now(s, kept, err);
 	for (size_t i = 0; i < s->nr_lanes; i++)
 		s_lane_go(&s->lanes[i]);
