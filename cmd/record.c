@@ -317,15 +317,6 @@ static int add_reference(struct da_spec **specs, size_t *nr, struct da_error *er
 	return add_event("cpu-clock", specs, nr, err);
 }
 
-/* The samples of the last file are those that the files before do not have. */
-static int rotate_last(struct args *a, const struct run_result *res, struct da_error *err)
-{
-	uint64_t samples;
-
-	da_session_file(res->session, &samples);
-	return rotate_end(&a->rotate, samples, err);
-}
-
 static int record(struct args *a, int argc, char **argv)
 {
 	struct run_opts run = {.duration_ns = a->ev.duration_ns,
@@ -385,7 +376,7 @@ static int record(struct args *a, int argc, char **argv)
 	}
 	rc = run_session(&run, &res, &err);
 	if (!rc && run.turn)
-		rc = rotate_last(a, &res, &err);
+		rc = rotate_end(&a->rotate, res.session, &err);
 	if (rc && err.sys == EPIPE && !strcmp(a->output, "-")) {
 		status = 1; /* the reader of the pipe has gone: nobody to tell */
 	} else if (rc) {

@@ -144,7 +144,6 @@ static int add_file(struct rotate *r, char *path, uint64_t at_ns, uint64_t sampl
 	if (!r->quiet)
 		fprintf(stderr, "damon-attrs: '%s': %" PRIu64 " samples (%.1f MB)%s\n", path,
 			samples, (double)st.st_size / 1e6, f->kept ? ", kept" : "");
-	remove_oldest(r);
 	return 0;
 }
 
@@ -167,7 +166,10 @@ static int switch_file(struct rotate *r, struct da_session *s, struct da_error *
 		free(path);
 		return rc < 0 ? rc : 0; /* not now: the next turn asks again */
 	}
-	return add_file(r, path, now_ns() - r->began_ns, samples) ? no_memory(err) : 0;
+	if (add_file(r, path, now_ns() - r->began_ns, samples))
+		return no_memory(err);
+	remove_oldest(r);
+	return 0;
 }
 
 /* ---- silence ---- */
@@ -218,6 +220,8 @@ static void look(struct rotate *r, struct da_session *s)
 		if (!is_new(r, q))
 			continue;
 		keep(r, q->since_ns);
+		if (r->quiet)
+			continue;
 		while (f < r->nr_files && r->file[f].to_ns <= q->since_ns)
 			f++;
 		fprintf(stderr,
@@ -248,9 +252,10 @@ int rotate_turn(void *rotate, struct da_session *s, bool asked, struct da_error 
 	return 0;
 }
 
-int rotate_end(struct rotate *r, uint64_t samples, struct da_error *err)
+int rotate_end(struct rotate *r, struct da_session *s, struct da_error *err)
 {
 	char *path = name_of(r);
+	uint64_t samples;
 
 	if (!path)
 		return no_memory(err);
@@ -259,7 +264,14 @@ int rotate_end(struct rotate *r, uint64_t samples, struct da_error *err)
 		free(path);
 		return -DA_EIO;
 	}
-	return add_file(r, path, now_ns() - r->began_ns, samples) ? no_memory(err) : 0;
+	da_session_file(s, &samples);
+	if (add_file(r, path, now_ns() - r->began_ns, samples))
+		return no_memory(err);
+	/* what was too late for the last turn, and what only the counters at the end tell; then the oldest may go */
+	if (r->flight)
+		look(r, s);
+	remove_oldest(r);
+	return 0;
 }
 
 void rotate_release(struct rotate *r)

@@ -36,8 +36,9 @@ bool rotate_wanted(const struct rotate *r);
 uint64_t rotate_every(const struct rotate *r);
 /* While a session runs; asked: SIGUSR2 came. 0, or a negative code: the output has failed. */
 int rotate_turn(void *rotate, struct da_session *s, bool asked, struct da_error *err);
-/* After it has stopped: the last file gets its name as well. 0 or a negative code. */
-int rotate_end(struct rotate *r, uint64_t samples, struct da_error *err);
+/* After it has stopped: the last file gets its name as well, and silence is looked for once more. 0 or a negative
+ * code. */
+int rotate_end(struct rotate *r, struct da_session *s, struct da_error *err);
 void rotate_release(struct rotate *r);
 
 #endif

@@ -69,6 +69,12 @@ first=$(samples "${files[0]}")
 [ "$first" -gt 500 ] || fail "the file before the moment has $first samples"
 echo "flight: told, ${#files[@]} files left ($kept kept while written)"
 
+# it stops so late that only the last look can find it, when all files have their names
+run 0 "$DA" record -e fake/fail=stall,after=1300,rate=1k/ --flight -o "$tmp/g.data" -- "$DA" workload --pattern seq --size 8m --duration 1700ms
+grep -q "fell silent .*kept: '.*g.data\.[0-9]*'" "$tmp/err" || fail "no warning of a silence at the end"
+[ "$(grep -c 'fake fell silent on CPU 0' "$tmp/err")" -le 1 ] || fail "the silence is told twice"
+echo "flight: a silence at the end"
+
 for bad in 3x 0s; do run 2 "$DA" record --switch-output=$bad -o "$tmp/e.data" -- true; done
 run 2 "$DA" record --switch-output=1s -o - -- true
 run 2 "$DA" record --switch-max-files=3 -o "$tmp/e.data" -- true
