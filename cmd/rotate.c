@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "da_verdict.h"
 #include "opts.h"
 
 #define SIZE_LOOK_NS 50000000ull
@@ -235,6 +236,50 @@ static void look(struct rotate *r, struct da_session *s)
 	}
 }
 
+/* ---- the checks of diagnose, at the end ---- */
+
+/* Says each that fails, of each event; their number. */
+static size_t say_failed(const struct rotate *r, const struct da_facts *f)
+{
+	const struct da_verdict_opts opts = {.max_drop_pct = -1, .min_valid_pct = -1};
+	struct da_verdict v;
+	size_t n = 0;
+
+	if (da_verdict_judge(f, &opts, &v))
+		return 0;
+	for (size_t e = 0; e < v.nr_events; e++) {
+		const struct da_event_verdict *ev = &v.events[e];
+
+		for (size_t i = 0; i < ev->nr_checks; i++) {
+			const struct da_check *c = &ev->checks[i];
+
+			if (c->result != DA_FAIL || c->note)
+				continue;
+			n++;
+			if (!r->quiet)
+				fprintf(stderr,
+					"damon-attrs: warning: %s: %s fails: %s; the last file "
+					"and the one before are kept\n",
+					ev->name, c->id, c->evidence);
+		}
+	}
+	da_verdict_release(&v);
+	return n;
+}
+
+static void judge(struct rotate *r, struct da_session *s)
+{
+	struct da_facts f;
+	size_t failed;
+
+	if (da_session_facts(s, &f))
+		return;
+	failed = say_failed(r, &f);
+	da_facts_release(&f);
+	for (size_t i = r->nr_files; failed && i && i + 2 > r->nr_files; i--)
+		r->file[i - 1].kept = true;
+}
+
 /* ---- turns ---- */
 
 int rotate_turn(void *rotate, struct da_session *s, bool asked, struct da_error *err)
@@ -268,8 +313,10 @@ int rotate_end(struct rotate *r, struct da_session *s, struct da_error *err)
 	if (add_file(r, path, now_ns() - r->began_ns, samples))
 		return no_memory(err);
 	/* what was too late for the last turn, and what only the counters at the end tell; then the oldest may go */
-	if (r->flight)
+	if (r->flight) {
 		look(r, s);
+		judge(r, s);
+	}
 	remove_oldest(r);
 	return 0;
 }

@@ -75,6 +75,15 @@ grep -q "fell silent .*kept: '.*g.data\.[0-9]*'" "$tmp/err" || fail "no warning 
 [ "$(grep -c 'fake fell silent on CPU 0' "$tmp/err")" -le 1 ] || fail "the silence is told twice"
 echo "flight: a silence at the end"
 
+# a sampler that was silent from the beginning: a check fails; in a healthy run none does
+run 0 "$DA" record -e fake/fail=silent/ --flight=200ms --switch-max-files=1 -o "$tmp/h.data" -- "$DA" workload --pattern seq --size 8m --duration 1s
+grep -q 'warning: fake: sample\.callback fails: ' "$tmp/err" || fail "no failing check is said"
+files=("$tmp"/h.data.*)
+[ ${#files[@]} = 2 ] || fail "${#files[@]} files kept for a failing check, not 2"
+run 0 "$DA" record -e page-faults --flight -o "$tmp/i.data" -- "$DA" workload --pattern seq --size 8m --duration 1s
+if grep -qE 'fails:|fell silent' "$tmp/err"; then fail "a healthy run is blamed"; fi
+echo "flight: failing checks"
+
 for bad in 3x 0s; do run 2 "$DA" record --switch-output=$bad -o "$tmp/e.data" -- true; done
 run 2 "$DA" record --switch-output=1s -o - -- true
 run 2 "$DA" record --switch-max-files=3 -o "$tmp/e.data" -- true
