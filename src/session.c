@@ -651,7 +651,7 @@ int da_session_stop(struct da_session *s, const char *reason, int command_status
 	rc = failure(s, err);
 	if (s->w) {
 		if (!rc)
-			rc = s_store_end(s);
+			rc = s_store_end(s, s->end_reason, s->command_status);
 		if (!rc)
 			rc = s_store_span(s, err);
 		if (!rc) {

@@ -237,8 +237,7 @@ static int open_file(struct da_session *s, struct da_error *err)
 	if (!rc && s->output)
 		rc = da_writer_open(&s->w, s->output, ev, s->nr_ev + 1, err);
 	if (!rc && s->w)
-		rc = da_writer_std_features(s->w, s->o.argc, s->o.argv,
-					    s->clockid && !s->fake_only ? s->clock : -1, err);
+		rc = s_store_features(s, err);
 	free(ev);
 	free(ids);
 	return rc;

@@ -393,8 +393,9 @@ int s_store_info(struct da_session *s);
 /* The format texts of the tracepoints that are recorded, as TRACING_DATA. */
 int s_store_tracing(struct da_session *s, struct da_error *err);
 int s_store_ledgers(struct da_session *s);
-int s_store_end(struct da_session *s);
-int s_store_facts(struct da_session *s);
+/* Ledgers, facts and END, for the file that ends now. */
+int s_store_end(struct da_session *s, const char *reason, int command_status);
+int s_store_features(struct da_session *s, struct da_error *err);
 /* The SAMPLE_TIME feature: first and last sample. */
 int s_store_span(struct da_session *s, struct da_error *err);
 void s_loss(struct da_session *s, struct da_facts *f);

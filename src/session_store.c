@@ -72,6 +72,12 @@ void s_store_code(void *session, const struct da_own_code *piece)
 	free(rec);
 }
 
+int s_store_features(struct da_session *s, struct da_error *err)
+{
+	return da_writer_std_features(s->w, s->o.argc, s->o.argv,
+				      s->clockid && !s->fake_only ? s->clock : -1, err);
+}
+
 int s_store_info(struct da_session *s)
 {
 	struct da_own_info info = {
@@ -173,7 +179,7 @@ int s_store_ledgers(struct da_session *s)
 	return rc ? rc : store_loss(s);
 }
 
-int s_store_facts(struct da_session *s)
+static int store_facts(struct da_session *s)
 {
 	struct da_facts f;
 	char *text;
@@ -186,9 +192,9 @@ int s_store_facts(struct da_session *s)
 	return s_store_text(s, DA_OWN_FACTS, text);
 }
 
-int s_store_end(struct da_session *s)
+int s_store_end(struct da_session *s, const char *reason, int command_status)
 {
-	struct da_own_end end = {.command_status = s->command_status,
+	struct da_own_end end = {.command_status = command_status,
 				 .samples = da_session_samples(s) - s->piece_samples,
 				 .piece = s->piece};
 	int rc = s_store_ledgers(s);
@@ -196,10 +202,10 @@ int s_store_end(struct da_session *s)
 	if (rc)
 		return rc;
 	s_adapt_end(s);
-	rc = s_store_facts(s);
+	rc = store_facts(s);
 	if (rc)
 		return rc;
-	snprintf(end.reason, sizeof(end.reason), "%s", s->end_reason);
+	snprintf(end.reason, sizeof(end.reason), "%s", reason);
 	return s_store_text(s, DA_OWN_END, da_own_end_text(&end));
 }
 

@@ -7,7 +7,6 @@
  */
 #include <string.h>
 
-#include "da_own_json.h"
 #include "session_priv.h"
 
 /* Records that are not in memory lie in the file that is to go. */
@@ -20,23 +19,9 @@ static bool waits_in_file(const struct da_session *s)
 	return false;
 }
 
-static int end_piece(struct da_session *s, struct da_error *err)
-{
-	struct da_own_end end = {.reason = "switch", .command_status = -1, .piece = s->piece};
-	int rc = s_store_ledgers(s);
-
-	da_session_file(s, &end.samples);
-	if (!rc)
-		rc = s_store_facts(s);
-	if (!rc)
-		rc = s_store_text(s, DA_OWN_END, da_own_end_text(&end));
-	return rc ? rc : s_store_span(s, err);
-}
-
 static int begin_piece(struct da_session *s, struct da_error *err)
 {
-	int rc = da_writer_std_features(s->w, s->o.argc, s->o.argv,
-					s->clockid && !s->fake_only ? s->clock : -1, err);
+	int rc = s_store_features(s, err);
 
 	if (!rc)
 		rc = s_store_info(s);
@@ -56,7 +41,9 @@ static int switch_now(struct da_session *s, const char *kept, struct da_error *e
 	int rc;
 
 	s->piece = s->piece ? s->piece : 1;
-	rc = end_piece(s, err);
+	rc = s_store_end(s, "switch", -1);
+	if (!rc)
+		rc = s_store_span(s, err);
 	if (!rc)
 		rc = da_writer_switch(s->w, kept, err);
 	if (rc)
