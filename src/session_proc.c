@@ -13,7 +13,7 @@
 
 #include "session_priv.h"
 
-#define PATH_BYTES 4096
+#define MAP_BYTES (4096 + 256) /* of an MMAP2 record: a path, and what is beside it */
 
 static bool all_digits(const char *s)
 {
@@ -126,10 +126,20 @@ bool s_parse_map(char *line, pid_t pid, struct da_rec_mmap *m)
 	return true;
 }
 
+/* A mapping as the kernel would report it; rec is of MAP_BYTES. */
+static int one_map(struct da_session *s, const struct da_rec_mmap *m, uint64_t id, uint8_t *rec)
+{
+	uint16_t misc = DA_CTX_USER;
+
+	if (!(m->prot & PROT_EXEC))
+		misc |= DA_MISC_MMAP_DATA;
+	return take(s, rec, da_rec_mmap2_build(&s->sideband, misc, m, 0, id, 0, rec, MAP_BYTES));
+}
+
 static int maps_of(struct da_session *s, pid_t pid, uint64_t id)
 {
 	char path[64], *line = NULL;
-	uint8_t *rec = malloc(PATH_BYTES + 256);
+	uint8_t *rec = malloc(MAP_BYTES);
 	size_t cap = 0;
 	FILE *f;
 	int rc = 0;
@@ -138,15 +148,9 @@ static int maps_of(struct da_session *s, pid_t pid, uint64_t id)
 	f = rec ? fopen(path, "re") : NULL;
 	while (f && !rc && getline(&line, &cap, f) > 0) {
 		struct da_rec_mmap m;
-		uint16_t misc = DA_CTX_USER;
 
-		if (!s_parse_map(line, pid, &m))
-			continue;
-		if (!(m.prot & PROT_EXEC))
-			misc |= DA_MISC_MMAP_DATA;
-		rc = take(s, rec,
-			  da_rec_mmap2_build(&s->sideband, misc, &m, 0, id, 0, rec,
-					     PATH_BYTES + 256));
+		if (s_parse_map(line, pid, &m))
+			rc = one_map(s, &m, id, rec);
 	}
 	if (f)
 		fclose(f);
@@ -180,7 +184,7 @@ static int known_maps(struct da_session *s, uint32_t pid, uint64_t id)
 {
 	size_t nr = da_tasks_maps(s->tasks, pid, UINT64_MAX, NULL, 0), i;
 	struct da_map *map = nr ? calloc(nr, sizeof(*map)) : NULL;
-	uint8_t *rec = malloc(PATH_BYTES + 256);
+	uint8_t *rec = malloc(MAP_BYTES);
 	int rc = rec && (map || !nr) ? 0 : -DA_ENOMEM;
 
 	if (map)
@@ -200,13 +204,8 @@ static int known_maps(struct da_session *s, uint32_t pid, uint64_t id)
 					.has_ino = true,
 					.has_prot = true,
 					.filename = map[i].name};
-		uint16_t misc = DA_CTX_USER;
 
-		if (!(m.prot & PROT_EXEC))
-			misc |= DA_MISC_MMAP_DATA;
-		rc = take(s, rec,
-			  da_rec_mmap2_build(&s->sideband, misc, &m, 0, id, 0, rec,
-					     PATH_BYTES + 256));
+		rc = one_map(s, &m, id, rec);
 	}
 	free(map);
 	free(rec);
