@@ -63,6 +63,8 @@ static struct damon_event *event_of(struct da_offline *o, uint32_t event)
 	if (!of_damon(d->tp))
 		d->tp = NULL;
 	d->regions = d->tp && da_tracepoint_is_damon(d->tp);
+	d->kernel = d->tp &&
+		    da_ktp_of(da_tracepoint_system(d->tp), da_tracepoint_name(d->tp)) != DA_KTP_NR;
 	if (d->tp && !d->regions) {
 		d->trace = da_trace_new(d->tp);
 		o->no_memory |= !d->trace;
@@ -194,7 +196,7 @@ void damon_sample(struct da_offline *o, const struct da_rec *rec)
 	da_samp_parse(e->attr, rec->bytes, rec->size, rec->swap, &samp);
 	if (!(samp.mask & DA_SAMPLE_RAW))
 		samp.raw_size = 0;
-	if (da_ktp_of(da_tracepoint_system(d->tp), da_tracepoint_name(d->tp)) != DA_KTP_NR)
+	if (d->kernel)
 		count_kernel(o, d->tp, rec, &samp);
 	if (d->regions)
 		take_region(o, d->tp, rec, &samp);

@@ -56,6 +56,7 @@ struct map_table {
 struct damon_event {
 	bool known;                     /* whether it is one */
 	bool regions;                   /* damon_aggregated */
+	bool kernel;                    /* one of the kernel's own pipeline */
 	const struct da_tracepoint *tp; /* NULL: not DAMON's */
 	struct da_trace *trace;         /* of others than damon_aggregated; owned by the result */
 };
