@@ -145,13 +145,31 @@ static int exit_of(enum da_level l, const struct da_verdict_opts *o)
 	return l == DA_LEVEL_PLUMBING && o->require_plumbing ? 0 : codes[l];
 }
 
+/* What an event lost (in that word) and what of it was valid, in percent, against what was asked for. */
+static void limit(struct da_verdict *out, size_t event, const struct da_verdict_opts *o,
+		  const char *word, double drop, double valid)
+{
+	char text[128];
+
+	if (o->max_drop_pct >= 0 && drop > o->max_drop_pct)
+		snprintf(text, sizeof(text), "%.1f %% %s is more than --max-drop %g %%", drop, word,
+			 o->max_drop_pct);
+	else if (o->min_valid_pct >= 0 && valid < o->min_valid_pct)
+		snprintf(text, sizeof(text), "%.1f %% valid is less than --min-valid %g %%", valid,
+			 o->min_valid_pct);
+	else
+		return;
+	add_note(out, &out->events[event], text);
+	if (!out->exit_status)
+		out->exit_status = 14;
+}
+
 /* --max-drop and --min-valid, for the event that decides or, if all must be good, for all. */
 static void apply_limits(const struct da_facts *f, const struct da_verdict_opts *o,
 			 struct da_verdict *out)
 {
 	uint64_t callbacks = vd_run_callbacks(f);
 	struct vd_event e;
-	char text[128];
 	double drop, lost, valid;
 	size_t i;
 
@@ -162,18 +180,7 @@ static void apply_limits(const struct da_facts *f, const struct da_verdict_opts 
 		drop = vd_drop_pct(&e);
 		lost = vd_kernel_loss_pct(&e);
 		valid = vd_valid_pct(&e);
-		text[0] = '\0';
-		if (o->max_drop_pct >= 0 && (drop > o->max_drop_pct || lost > o->max_drop_pct))
-			snprintf(text, sizeof(text), "%.1f %% lost is more than --max-drop %g %%",
-				 drop > lost ? drop : lost, o->max_drop_pct);
-		else if (o->min_valid_pct >= 0 && valid < o->min_valid_pct)
-			snprintf(text, sizeof(text), "%.1f %% valid is less than --min-valid %g %%",
-				 valid, o->min_valid_pct);
-		if (!text[0])
-			continue;
-		add_note(out, &out->events[i], text);
-		if (!out->exit_status)
-			out->exit_status = 14;
+		limit(out, i, o, "lost", drop > lost ? drop : lost, valid);
 	}
 }
 
@@ -182,24 +189,13 @@ static void apply_kernel_limits(const struct da_kernel *k, const struct da_verdi
 				struct da_verdict *out)
 {
 	struct da_kernel_ledger l;
-	char text[128] = "";
 	double all, drop, valid;
 
 	da_kernel_ledger(k, &l);
 	all = (double)l.overflow + (double)k->drained;
 	drop = all > 0 ? 100 * (double)l.overflow / all : 0;
 	valid = k->has_valid && k->samples ? 100 * (double)k->valid / (double)k->samples : 100;
-	if (o->max_drop_pct >= 0 && drop > o->max_drop_pct)
-		snprintf(text, sizeof(text), "%.1f %% missed is more than --max-drop %g %%", drop,
-			 o->max_drop_pct);
-	else if (o->min_valid_pct >= 0 && valid < o->min_valid_pct)
-		snprintf(text, sizeof(text), "%.1f %% valid is less than --min-valid %g %%", valid,
-			 o->min_valid_pct);
-	if (!text[0])
-		return;
-	add_note(out, &out->events[out->decider], text);
-	if (!out->exit_status)
-		out->exit_status = 14;
+	limit(out, out->decider, o, "missed", drop, valid);
 }
 
 int da_verdict_judge(const struct da_facts *f, const struct da_verdict_opts *o,
