@@ -16,6 +16,7 @@
 #include "da_offline.h"
 #include "da_tracepoint.h"
 #include "da_verdict.h"
+#include "run.h"
 
 #define MAX_RECORDS 4000000 /* about 400 MB: enough for any verdict */
 #define LEARN_NS    1000000000
@@ -49,24 +50,15 @@ int beside_possible(struct da_error *err)
 /* A file that has a name only until it is open, so that nothing is left whatever ends us. */
 static int open_output(struct beside *b, const struct da_session_opts *from, struct da_error *err)
 {
-	const char *tmp = getenv("TMPDIR");
 	struct da_session_opts o = *from;
 	char dir[256], path[300];
-	int rc;
+	int rc = run_temp_folder(dir, sizeof(dir), err);
 
-	if (snprintf(dir, sizeof(dir), "%s/damon-attrs.XXXXXX", tmp && *tmp ? tmp : "/tmp") >=
-		    (int)sizeof(dir) ||
-	    !mkdtemp(dir))
-		return da_fail(err, DA_EIO, 0, "cannot make a temporary folder");
+	if (rc)
+		return rc;
 	snprintf(path, sizeof(path), "%s/data", dir);
 	o.output = path;
-	rc = da_session_new(&b->session, &o, err);
-	if (!rc)
-		rc = da_session_create(b->session, err);
-	if (!rc)
-		rc = da_session_bind(b->session, err);
-	if (!rc)
-		rc = da_session_enable(b->session, err);
+	rc = run_begin(&b->session, &o, err);
 	b->fd = rc ? -1 : open(path, O_RDONLY | O_CLOEXEC);
 	if (!rc && b->fd < 0)
 		rc = da_fail(err, DA_EIO, 0, "cannot open '%s'", path);

@@ -283,7 +283,6 @@ static void describe(struct da_coverage *out, char *const argv[], int argc)
 int coverage_run(const struct opts_events *o, char *const argv[], int argc, bool quiet,
 		 struct da_coverage *out)
 {
-	const char *dir = getenv("TMPDIR");
 	char *text = o->events || o->pmu ? opts_events_text(o) : all_sources();
 	struct one_run c = {.o = o, .argv = argv, .argc = argc, .quiet = quiet};
 	char folder[PATH_MAX], path[PATH_MAX + 16], why[1024] = "";
@@ -298,9 +297,8 @@ int coverage_run(const struct opts_events *o, char *const argv[], int argc, bool
 		rc = da_spec_parse(text, &specs, &nr, why, sizeof(why), &err);
 	if (!rc && why[0] && !quiet)
 		fprintf(stderr, "%s\n", why);
-	snprintf(folder, sizeof(folder), "%.4000s/damon-attrs-XXXXXX", dir && *dir ? dir : "/tmp");
-	if (!rc && !mkdtemp(folder))
-		rc = da_fail(&err, DA_EIO, errno, "cannot make a folder '%s'", folder);
+	if (!rc)
+		rc = run_temp_folder(folder, sizeof(folder), &err);
 	if (!rc) {
 		snprintf(path, sizeof(path), "%s/loop.data", folder);
 		c.path = path;

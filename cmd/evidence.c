@@ -87,10 +87,7 @@ static void listen(void *ctx, struct da_session *s)
 
 static void watch(void *ctx, struct da_session *s)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	watch_line(ctx, s, (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec);
+	watch_line(ctx, s, run_now_ns());
 }
 
 static int compare(struct da_facts *f)

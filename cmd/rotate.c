@@ -20,6 +20,7 @@
 
 #include "da_verdict.h"
 #include "opts.h"
+#include "run.h"
 
 #define SIZE_LOOK_NS 50000000ull
 #define LOOK_NS      1000000000ull
@@ -35,14 +36,6 @@ struct rotate_silent {
 	char event[64];
 	uint32_t cpu;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 int rotate_parse(const char *text, struct rotate *r)
 {
@@ -167,7 +160,7 @@ static int switch_file(struct rotate *r, struct da_session *s, struct da_error *
 		free(path);
 		return rc < 0 ? rc : 0; /* not now: the next turn asks again */
 	}
-	if (add_file(r, path, now_ns() - r->began_ns, samples))
+	if (add_file(r, path, run_now_ns() - r->began_ns, samples))
 		return no_memory(err);
 	remove_oldest(r);
 	return 0;
@@ -192,13 +185,19 @@ static bool is_new(struct rotate *r, const struct da_silent *s)
 	return true;
 }
 
-/* The file of the moment, the one before and the one after. */
-static void keep(struct rotate *r, uint64_t at_ns)
+/* The file of a moment; nr_files: it is the one under way. */
+static size_t file_of(const struct rotate *r, uint64_t at_ns)
 {
 	size_t i = 0;
 
 	while (i < r->nr_files && r->file[i].to_ns <= at_ns)
 		i++;
+	return i;
+}
+
+/* The file of the moment, the one before and the one after. */
+static void keep(struct rotate *r, size_t i)
+{
 	if (i)
 		r->file[i - 1].kept = true;
 	if (i < r->nr_files)
@@ -216,15 +215,13 @@ static void look(struct rotate *r, struct da_session *s)
 
 	for (size_t i = 0; i < n; i++) {
 		const struct da_silent *q = &found[i];
-		size_t f = 0;
+		size_t f = file_of(r, q->since_ns);
 
 		if (!is_new(r, q))
 			continue;
-		keep(r, q->since_ns);
+		keep(r, f);
 		if (r->quiet)
 			continue;
-		while (f < r->nr_files && r->file[f].to_ns <= q->since_ns)
-			f++;
 		fprintf(stderr,
 			"damon-attrs: warning: %s fell silent on CPU %" PRIu32
 			" %.2f s after the beginning, while its reference went on (%" PRIu64
@@ -285,7 +282,7 @@ static void judge(struct rotate *r, struct da_session *s)
 int rotate_turn(void *rotate, struct da_session *s, bool asked, struct da_error *err)
 {
 	struct rotate *r = rotate;
-	uint64_t now = now_ns(), samples;
+	uint64_t now = run_now_ns(), samples;
 
 	if (!r->began_ns)
 		r->began_ns = now;
@@ -310,7 +307,7 @@ int rotate_end(struct rotate *r, struct da_session *s, struct da_error *err)
 		return -DA_EIO;
 	}
 	da_session_file(s, &samples);
-	if (add_file(r, path, now_ns() - r->began_ns, samples))
+	if (add_file(r, path, run_now_ns() - r->began_ns, samples))
 		return no_memory(err);
 	/* what was too late for the last turn, and what only the counters at the end tell; then the oldest may go */
 	if (r->flight) {

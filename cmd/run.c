@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -39,12 +40,22 @@ static void message(void *ctx, int level, const char *text)
 		text);
 }
 
-static uint64_t now_ns(void)
+uint64_t run_now_ns(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+int run_temp_folder(char *path, size_t size, struct da_error *err)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	if (snprintf(path, size, "%s/damon-attrs-XXXXXX", tmp && *tmp ? tmp : "/tmp") >= (int)size)
+		return da_fail(err, DA_EIO, ENAMETOOLONG, "cannot make a folder in '%.64s...'",
+			       tmp);
+	return mkdtemp(path) ? 0 : da_fail(err, DA_EIO, errno, "cannot make a folder '%s'", path);
 }
 
 static int ms_until(uint64_t when, uint64_t now)
@@ -81,7 +92,7 @@ static void print_ledger(const struct da_session *s, uint64_t ns)
 static int loop(struct run_opts *o, struct da_session *s, struct target *t, struct stop *stop,
 		struct run_result *res, struct da_error *err)
 {
-	uint64_t start = now_ns(), tick = start + TICK_NS;
+	uint64_t start = run_now_ns(), tick = start + TICK_NS;
 	uint64_t step = o->progress_ns ? o->progress_ns : TICK_NS;
 	uint64_t say = o->progress ? start + step : UINT64_MAX;
 	uint64_t end = o->duration_ns ? start + o->duration_ns : UINT64_MAX;
@@ -91,7 +102,7 @@ static int loop(struct run_opts *o, struct da_session *s, struct target *t, stru
 	for (;;) {
 		struct pollfd fds[2] = {{.fd = stop->fd, .events = POLLIN},
 					{.fd = t->pidfd, .events = POLLIN}};
-		uint64_t now = now_ns(), next = tick < end ? tick : end;
+		uint64_t now = run_now_ns(), next = tick < end ? tick : end;
 		bool asked;
 		int rc;
 
@@ -110,13 +121,13 @@ static int loop(struct run_opts *o, struct da_session *s, struct target *t, stru
 		asked = stop->look;
 		stop->look = false;
 		if (asked)
-			print_ledger(s, now_ns() - start);
+			print_ledger(s, run_now_ns() - start);
 		/* a command beside -a or -p is there to say how long */
 		if (t->pid && target_poll(t)) {
 			res->reason = "exit";
 			return 0;
 		}
-		now = now_ns();
+		now = run_now_ns();
 		if (now >= end) {
 			res->reason = "duration";
 			return 0;
@@ -150,17 +161,22 @@ static int loop(struct run_opts *o, struct da_session *s, struct target *t, stru
 	}
 }
 
-static int start(struct run_opts *o, struct da_session **s, struct target *t,
-		 struct run_result *res, struct da_error *err)
+int run_begin(struct da_session **s, const struct da_session_opts *o, struct da_error *err)
 {
-	int rc = da_session_new(s, &o->session, err);
+	int rc = da_session_new(s, o, err);
 
 	if (!rc)
 		rc = da_session_create(*s, err);
 	if (!rc)
 		rc = da_session_bind(*s, err);
-	if (!rc)
-		rc = da_session_enable(*s, err);
+	return rc ? rc : da_session_enable(*s, err);
+}
+
+static int start(struct run_opts *o, struct da_session **s, struct target *t,
+		 struct run_result *res, struct da_error *err)
+{
+	int rc = run_begin(s, &o->session, err);
+
 	if (!rc && t->pid) {
 		rc = target_go(t, err);
 		if (rc) {

@@ -44,6 +44,12 @@ struct run_result {
 	uint64_t samples, bytes; /* records in the file, file size */
 };
 
+/* CLOCK_MONOTONIC */
+uint64_t run_now_ns(void);
+/* A folder of our own below $TMPDIR or /tmp, its path to `path`, for the caller to remove. 0 or -DA_EIO. */
+int run_temp_folder(char *path, size_t size, struct da_error *err);
+/* new, create, bind, enable. *s may be there after a failure too. */
+int run_begin(struct da_session **s, const struct da_session_opts *o, struct da_error *err);
 /* 0, or the code of what failed with err filled. res is valid in both cases. */
 int run_session(struct run_opts *o, struct run_result *res, struct da_error *err);
 /* Exit status for an error code: 2 for usage, 1 otherwise. */
